@@ -10,14 +10,28 @@ package struct BotTester: Sendable {
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
-    private let programFault: @Sendable (String) -> String?
+    private let programs: Programs
 
-    /// A tester whose requests bear `userAgent`; `programFault` says why a program can't be run here, nil where it can.
-    package init(
-        curl: CurlMulti, clock: any WallClock, userAgent: String,
-        programFault: @escaping @Sendable (String) -> String? = { _ in nil }
-    ) {
-        self.programFault = programFault
+    /// What runs bots that are programs.
+    package struct Programs: Sendable {
+        /// Why a program can't be run here; nil where it can.
+        let fault: @Sendable (String) -> String?
+        /// The home folder of the programs; nil: they have none.
+        let home: String?
+        /// Runs the program of an order to its end.
+        let run: @Sendable (ProcessOrder) async -> ProgramRun
+
+        package init(
+            fault: @escaping @Sendable (String) -> String?, home: String?,
+            run: @escaping @Sendable (ProcessOrder) async -> ProgramRun
+        ) {
+            (self.fault, self.home, self.run) = (fault, home, run)
+        }
+    }
+
+    /// A tester whose requests bear `userAgent`.
+    package init(curl: CurlMulti, clock: any WallClock, userAgent: String, programs: Programs) {
+        self.programs = programs
         self.curl = curl
         self.clock = clock
         self.userAgent = userAgent
@@ -30,7 +44,10 @@ package struct BotTester: Sendable {
     /// Tests the bot; with `asks` it is also asked for a word, which costs what a word costs.
     package func test(_ name: String, _ bot: BotInUse, asks: Bool) async -> BotTestResult {
         var result = BotTestResult()
-        if let program = bot.program { test(name, program, &result) }
+        if let program = bot.program {
+            test(name, program, asks: asks, &result)
+            if asks, result.isGood { await tryReply(of: program, bot, name, &result) }
+        }
         guard let backend = bot.backend else { return result }
         var endpoint = BotEndpoint(bot: name, backend)
         if let text = bot.secrets[BotInUse.key].first {
@@ -57,20 +74,54 @@ package struct BotTester: Sendable {
         return result
     }
 
-    /// Whether the program is there; to run it costs what a prompt costs, and is left to one.
-    private func test(_ name: String, _ program: BotProgram, _ result: inout BotTestResult) {
+    /// Whether the program is there; to run it costs what a prompt costs.
+    private func test(_ name: String, _ program: BotProgram, asks: Bool, _ result: inout BotTestResult) {
         var words = program.sandbox == nil ? [] : [Sandbox.program]
         words += program.command.prefix(1)
         // Inside of a sandbox there may be more, or less, than here.
-        if let word = words.first, let fault = programFault(word) {
+        if let word = words.first, let fault = programs.fault(word) {
             result.note(
                 .configuration, .failed, fault, hint: "install it, or set bots.\(name).command")
             return
         }
         let model = program.model.map { ", model \($0)" } ?? ""
         result.note(.configuration, .ok, "\(program.kind), \(words.joined(separator: " "))\(model)")
-        result.note(.reply, .skipped, "not asked", hint: "ask it: belfry ask \(name) hello")
+        if !asks {
+            result.note(
+                .reply, .skipped, "not asked", hint: "ask it for a word: belfry bot test \(name) --ask")
+        }
     }
+
+    /// The program is run once, as for a prompt.
+    private func tryReply(
+        of program: BotProgram, _ bot: BotInUse, _ name: String, _ result: inout BotTestResult
+    ) async {
+        let place = ReplyFailure.Place(bot: name, provider: program.name, isProgram: true)
+        do throws(AttemptFault) {
+            try program.sandbox?.requireNoLinks(of: name)
+        } catch {
+            result.fault = error
+            return result.note(.reply, .failed, String(error.text.dropFirst(name.count + 2)))
+        }
+        let limit = Self.timeouts.total
+        // Whoever runs it names it, and where its output goes.
+        var order = ProcessOrder(
+            key: RunKey(run: "test", attempt: 1), work: .command([]), timeout: limit, output: .init(path: ""))
+        order.run(program.call(Self.question, home: programs.home), of: program, bot)
+        let start = clock.sinceBoot
+        switch await programs.run(order) {
+        case .failed(let reason): result.note(.reply, .failed, reason)
+        case .ended(let exit, let printed):
+            let hidden = HiddenTexts(bot.secrets[BotInUse.key])
+            let reply = ProgramTrial(of: program, exit, printed, limit: limit, hiding: hidden)
+            result.usage = reply.usage.map { BotUsage($0, price: program.price) }
+            if let failure = reply.failure { return result.fail(.reply, failure, at: place) }
+            result.whole = exit.elapsed ?? clock.sinceBoot - start
+            note(reply: reply.text, &result)
+        }
+    }
+
+    private static let question = "Reply with the single word: ready"
 
     private func tryReply(
         of call: BotCall, _ backend: BotBackend, _ result: inout BotTestResult
@@ -78,7 +129,7 @@ package struct BotTester: Sendable {
         var (text, failure, usage) = ("", ReplyFailure?.none, TokenUsage?.none)
         var firstWord: Duration?
         let start = clock.sinceBoot
-        var prompt = backend.prompt([Turn(.user, "Reply with the single word: ready")])
+        var prompt = backend.prompt([Turn(.user, Self.question)])
         prompt.maxTokens = min(prompt.maxTokens, 512)
         try await call.ask(prompt) { event in
             switch event {
@@ -93,6 +144,11 @@ package struct BotTester: Sendable {
         result.usage = usage.map { BotUsage($0, price: backend.price) }
         if let failure { return result.fail(.reply, failure, at: call.endpoint.place) }
         (result.firstWord, result.whole) = (firstWord, clock.sinceBoot - start)
+        note(reply: text, &result)
+    }
+
+    /// It replied so, and how long that took.
+    private func note(reply text: String, _ result: inout BotTestResult) {
         let used = result.usage.map {
             "; " + UsageWords.tokens(read: $0.inputTokens, written: $0.outputTokens)
         }
@@ -101,6 +157,45 @@ package struct BotTester: Sendable {
         result.note(
             .reply, .ok,
             (word.isEmpty ? "the reply was empty" : "\"\(word)\"") + " after \(time) s" + (used ?? ""))
+    }
+}
+
+/// What a program printed when it was asked for a word, read as a reply.
+private struct ProgramTrial {
+    private(set) var text = ""
+    private(set) var usage: TokenUsage?
+    /// Why it is none; nil: it is one.
+    private(set) var failure: ReplyFailure?
+
+    init(
+        of program: BotProgram, _ exit: ExitRecord, _ printed: [UInt8], limit: Duration,
+        hiding hidden: HiddenTexts
+    ) {
+        guard exit.cause == .exited else {
+            failure = ReplyFailure(exit.cause == .timeout ? .deadline(limit) : .program(exit: nil))
+            return
+        }
+        var decoder = ProgramDecoder(program.dialect)
+        decoder.receive(printed[...]) { apply($0) }
+        decoder.end(exit.exitCode.map { .code($0) } ?? .signal) { apply($0) }
+        if failure == nil, let code = exit.exitCode, code != 0 {
+            failure = ReplyFailure(.program(exit: code))
+        }
+        // It may quote its key.
+        text = hidden.hide(in: text)
+        guard var explained = failure else { return }
+        explained.explain(by: exit, of: program.dialect)
+        explained.detail = hidden.hide(in: explained.detail)
+        failure = explained
+    }
+
+    private mutating func apply(_ event: ReplyEvent) {
+        switch event {
+        case .text(let piece): text += piece
+        case .usage(let used): usage = used
+        case .failed(let reason): failure = failure ?? reason
+        case .started, .activity, .thinking, .calling, .toolCall, .finished: break
+        }
     }
 }
 

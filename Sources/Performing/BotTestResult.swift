@@ -65,3 +65,11 @@ package struct BotTestResult: Hashable, Sendable {
     /// Whether no step failed.
     package var isGood: Bool { !findings.contains { $0.outcome == .failed } }
 }
+
+/// How a program ended that was run to see what it does.
+package enum ProgramRun: Hashable, Sendable {
+    /// So, after it had printed this.
+    case ended(ExitRecord, printed: [UInt8])
+    /// It was not run to its end, and why.
+    case failed(String)
+}

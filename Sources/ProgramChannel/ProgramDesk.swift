@@ -19,13 +19,19 @@ package final class ProgramDesk: Sendable {
 
     private struct Call {
         var order: ProcessOrder
-        var caller: CheckedContinuation<ProgramAnswer, Never>
+        /// Whether its caller reads what it printed, and releases it then.
+        var isReadByCaller = false
+        var finish: @Sendable (ProgramAnswer, ExitRecord?) -> Void
     }
 
     /// How many ends are kept for the attempts that will ask for them.
     private static let mostEnds = 64
     /// How much of what a program prints is kept, in bytes.
     private static let printedBytes = 1 << 14
+    /// The same of one whose caller reads all of it.
+    private static let wholeBytes = 1 << 20
+    /// Where standard error of such a one goes, behind the path of its output.
+    private static let errors = ".err"
     /// What distinguishes the keys of programs from those of runs, which are UUIDs.
     private static let mark = "notice."
 
@@ -56,15 +62,48 @@ package final class ProgramDesk: Sendable {
             isOutputWatched: false, stdin: .text(call.input))
         order.leftoverGrace = .seconds(2)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { caller in begin(Call(order: order, caller: caller)) }
+            await withCheckedContinuation { caller in
+                begin(Call(order: order) { answer, _ in caller.resume(returning: answer) })
+            }
         } onCancel: {
             finish(key, ProgramAnswer(.abandoned))
         }
     }
 
+    /// Runs the program of an order under a `name` that is used once, and waits for its end.
+    ///
+    /// The desk decides where the order's output goes; a task that is canceled ends the program.
+    package func run(_ order: ProcessOrder, named name: String) async -> ProgramRun {
+        let key = RunKey(run: Self.mark + name, attempt: 1)
+        guard key.isValid else { return .failed("its name names no file") }
+        var order = order
+        order.key = key
+        order.output = .init(path: path(of: key), headBytes: Self.wholeBytes, tailBytes: 0)
+        order.errorPath = path(of: key) + Self.errors
+        order.isOutputWatched = false
+        let (answer, record) = await withTaskCancellationHandler {
+            await withCheckedContinuation { caller in
+                begin(Call(order: order, isReadByCaller: true) { caller.resume(returning: ($0, $1)) })
+            }
+        } onCancel: {
+            finish(key, ProgramAnswer(.abandoned))
+        }
+        defer { release(key) }
+        if let record {
+            let printed = (try? OutputLog(path: path(of: key)).read(from: 0, limit: Self.wholeBytes))?.bytes
+            return .ended(record, printed: printed ?? [])
+        }
+        switch answer.end {
+        case .missing(let reason), .notStarted(let reason): return .failed(reason)
+        case .exited, .signaled, .timedOut, .lost, .abandoned:
+            state.withLock(\.performer)?.cancel(key, reason: "abandoned")
+            return .failed("the daemon is stopping")
+        }
+    }
+
     private func begin(_ call: Call) {
         let key = call.order.key
-        if Task.isCancelled { return call.caller.resume(returning: ProgramAnswer(.abandoned)) }
+        if Task.isCancelled { return call.finish(ProgramAnswer(.abandoned), nil) }
         let (ended, performer) = state.withLock { state -> (ExitRecord?, (any Performer)?) in
             if let place = state.ends.firstIndex(where: { $0.key == key }) {
                 return (state.ends.remove(at: place), state.performer)
@@ -79,12 +118,12 @@ package final class ProgramDesk: Sendable {
             if Task.isCancelled { finish(key, ProgramAnswer(.abandoned)) }
             return
         }
-        release(key)
-        call.caller.resume(returning: ProgramAnswer(ended))
+        if !call.isReadByCaller { release(key) }
+        call.finish(ProgramAnswer(ended), ended)
     }
 
     private func finish(_ key: RunKey, _ answer: ProgramAnswer) {
-        state.withLock { $0.waiting.removeValue(forKey: key) }?.caller.resume(returning: answer)
+        state.withLock { $0.waiting.removeValue(forKey: key) }?.finish(answer, nil)
     }
 
     private func path(of key: RunKey) -> String { "\(folder)/\(key)" }
@@ -92,6 +131,7 @@ package final class ProgramDesk: Sendable {
     /// Nobody asks for this end any more.
     private func release(_ key: RunKey) {
         OutputLog(path: path(of: key)).remove()
+        OutputLog(path: path(of: key) + Self.errors).remove()
         state.withLock(\.performer)?.acknowledge(key)
     }
 
@@ -133,16 +173,16 @@ package final class ProgramDesk: Sendable {
     }
 
     private func ended(_ record: ExitRecord) {
-        let (isAwaited, oldest) = state.withLock { state -> (Bool, ExitRecord?) in
-            if state.waiting[record.key] != nil { return (true, nil) }
+        let (call, oldest) = state.withLock { state -> (Call?, ExitRecord?) in
+            if let call = state.waiting.removeValue(forKey: record.key) { return (call, nil) }
             state.ends.removeAll { $0.key == record.key }
             state.ends.append(record)
-            return (false, state.ends.count > Self.mostEnds ? state.ends.removeFirst() : nil)
+            return (nil, state.ends.count > Self.mostEnds ? state.ends.removeFirst() : nil)
         }
         if let oldest { release(oldest.key) }
-        guard isAwaited else { return }
-        release(record.key)
-        finish(record.key, ProgramAnswer(record))
+        guard let call else { return }
+        if !call.isReadByCaller { release(record.key) }
+        call.finish(ProgramAnswer(record), record)
     }
 }
 

@@ -24,7 +24,7 @@ package struct ReplyProgress: Hashable, Sendable {
         switch event {
         case .thinking: phase = "thinking"
         case .text(let piece):
-            phase = "writing"
+            phase = ReplyPhase.writing
             count(piece)
             text += piece
         case .calling(let name): phase = "tool \(CleanText.line(name, limit: 40))"
@@ -39,7 +39,7 @@ package struct ReplyProgress: Hashable, Sendable {
     package var report: ProgressReport? {
         guard !phase.isEmpty else { return nil }
         let message = words == 0 ? nil : "\(words) word\(words == 1 ? "" : "s")"
-        return ProgressReport(phase: phase, message: phase == "writing" ? message : nil)
+        return ProgressReport(phase: phase, message: phase == ReplyPhase.writing ? message : nil)
     }
 
     private mutating func count(_ piece: String) {

@@ -40,7 +40,7 @@ extension ConfigurationReader {
         guard let word = kind.choice(of: BotFields.backends, later: BotFields.laterBackends) else {
             return nil
         }
-        var secrets = ReadSecrets()
+        var secrets = ReadSecrets { _ in leavesOutBots }
         if let dialect = BotBackend.Dialect(rawValue: word) {
             bot.contact = readContact(dialect, parts, key, &secrets)
         } else if word != BotFields.plain || parts["command"] != nil {

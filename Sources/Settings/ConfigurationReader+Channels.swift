@@ -45,7 +45,7 @@ extension ConfigurationReader {
         else { return nil }
         let main = form.fields.first.flatMap { fields[$0.name] }
         var values = FormValues()
-        var secrets = ReadSecrets()
+        var secrets = ReadSecrets { leavesOutChannel(name, $0) }
         for described in form.fields {
             guard let field = fields[described.name] else {
                 if let doubt = described.doubt { main?.warn(doubt, hint: described.hint) }
@@ -67,7 +67,7 @@ extension ConfigurationReader {
                 look(for: program, fields, main: main ?? key)
             }
             setting.sources = secrets.sources
-            if secrets.fault == nil { secrets.fault = fault(in: setting, fields) }
+            if secrets.fault == nil { secrets.fault = fault(in: setting, fields, secrets) }
             setting.fault = secrets.fault
             return setting
         } catch {
@@ -85,10 +85,12 @@ extension ConfigurationReader {
     }
 
     /// Why the form can't work with the secrets that were read: a fault, or what leaves the channel out.
-    private func fault(in setting: ChannelSetting, _ fields: [String: Field]) -> String? {
+    private func fault(
+        in setting: ChannelSetting, _ fields: [String: Field], _ secrets: ReadSecrets
+    ) -> String? {
         guard let fault = setting.form.carrier.service?.fault(in: setting.secrets) else { return nil }
         let place = setting.secrets.keys.lazy.compactMap { fields[$0] }.first
-        if !leavesOut { place?.fault(fault) }
+        if !secrets.leavesOut(fault) { place?.fault(fault) }
         return fault
     }
 
@@ -150,6 +152,8 @@ extension ConfigurationReader {
         var sources: [String: [SecretSource]] = [:]
         /// Why the first of them that can't be read can't be.
         var fault: String?
+        /// Whether a fault leaves the channel or the bot out, instead of refusing the files.
+        var leavesOut: (_ fault: String) -> Bool
     }
 
     /// Reads the secrets that a key names; one that can't be read is a fault, or leaves the channel or the bot out.
@@ -161,7 +165,7 @@ extension ConfigurationReader {
             } catch {
                 let fault = "the secret can't be read from \(source): \(error)"
                 secrets.fault = secrets.fault ?? fault
-                guard !leavesOut else { continue }
+                guard !secrets.leavesOut(fault) else { continue }
                 (field.entries()?.first?.value ?? field).fault(fault)
             }
         }

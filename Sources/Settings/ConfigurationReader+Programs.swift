@@ -38,7 +38,11 @@ extension ConfigurationReader {
         var fault = secrets.fault
         if let field = parts["sandbox"], programFault(Sandbox.program) != nil {
             let text = "there is no bubblewrap on this machine, which makes sandboxes"
-            if leavesOut { fault = fault ?? text } else { field.fault(text, hint: "apt install bubblewrap") }
+            if leavesOutBots {
+                fault = fault ?? text
+            } else {
+                field.fault(text, hint: "apt install bubblewrap")
+            }
         } else if program.sandbox == nil, let word = command?.first, let doubt = programFault(word) {
             (parts["command"] ?? parts["backend"] ?? key).warn("\(doubt); the prompts of this bot will fail")
         }

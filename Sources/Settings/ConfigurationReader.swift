@@ -13,8 +13,10 @@ package struct ConfigurationReader {
     package var readSecret: (SecretSource) throws -> String
     /// The zones that a phrase may name by their cities, and a misspelt name is compared with.
     package var phraseZones = PhraseZones.none
-    /// Whether a channel whose secret can't be read is left out, as at a start, instead of being a fault.
-    package var leavesOut = false
+    /// Whether a bot whose key can't be read is left out, instead of being a fault.
+    package var leavesOutBots = false
+    /// Whether a channel whose secret can't be used, by this fault, is left out, as at a start, instead of being one.
+    package var leavesOutChannel: (_ name: String, _ fault: String) -> Bool = { _, _ in false }
     /// The kinds of channel there are.
     package var forms = ChannelForms.all
     /// What a job may hold.

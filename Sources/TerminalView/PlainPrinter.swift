@@ -38,8 +38,8 @@ package struct PlainPrinter: Sendable {
 
     /// The line for a new state of a run, without a line end, or `nil` when it is not worth one.
     ///
-    /// States that are older than one seen before are dropped. `detail` explains an end better than its reason
-    /// does, such as `exit code 3`.
+    /// States that are older than one seen before are dropped. `detail` explains an end, or what it waits for, better
+    /// than its reason does, such as `exit code 3`.
     package mutating func line(for live: LiveState, at now: Moment, detail: String? = nil) -> String? {
         let id = live.task.id
         if let seen = latest[id], live.order <= seen.order { return nil }
@@ -92,7 +92,7 @@ package struct PlainPrinter: Sendable {
         if live.state == .running, let progress = live.progress { words = [RunWording.percent(progress)] }
         let detail =
             live.state.isEnded
-            ? RunWording.outcome(of: live, detail: more) : RunWording.detail(of: live, at: now)
+            ? RunWording.outcome(of: live, detail: more) : more ?? RunWording.detail(of: live, at: now)
         if !detail.isEmpty, detail != live.state.words { words.append(detail) }
         if let finish = FinishWording.text(for: live, at: now, zone: zone) { words.append(finish) }
         return "\(now.wholeSecond.iso8601(in: zone)) \(name(live)) \(words.joined(separator: ", "))"

@@ -30,7 +30,10 @@ extension LiveTracker {
         let end: ChildTask.State = live.state == .completed ? .done : .stopped
         live.tasks = tasks.map { task in
             var task = task
-            if task.state == .working || task.state == .blocked { task.state = end }
+            guard task.state == .working || task.state == .blocked else { return task }
+            task.state = end
+            // Who reported no end of it reported half of it last.
+            if end == .done { task.progress = 1 }
             return task
         }
     }

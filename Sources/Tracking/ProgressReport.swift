@@ -127,3 +127,9 @@ public enum ReportSource: Int, Hashable, Sendable, Codable, CaseIterable, Compar
         left.rawValue < right.rawValue
     }
 }
+
+/// The phases of a run that asks a bot, as far as others than the bot's performer know them.
+package enum ReplyPhase {
+    /// Its reply is coming: what the run prints is the reply.
+    package static let writing = "writing"
+}

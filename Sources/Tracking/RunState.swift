@@ -78,6 +78,9 @@ extension RunState {
         isActive && self != .queued
     }
 
+    /// Whether the run waits for its start, or for that of its next attempt.
+    package var isBeforeStart: Bool { self == .scheduled || self == .queued }
+
     /// Whether the run ended without doing what it should: failed, timed out or lost.
     public var isFailure: Bool {
         switch self {

@@ -70,7 +70,7 @@ extension BotMaking {
     ) throws -> BotProfile {
         var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: readSecret)
-        reader.leavesOut = leavesOut
+        reader.leavesOutBots = leavesOut
         let text = JSON.object(["bots": .members([.init(entry.name, entry.settings)])])
         do throws(SettingsError) {
             let source = SourceText(name: entry.name, text: String(decoding: text.bytes, as: UTF8.self))

@@ -39,8 +39,12 @@ actor Channels {
         var leftOut: [LeftOut] = []
     }
 
-    /// As ``channels(_:)``, without those that can't be made for want of a secret; they can be tried again.
-    func channels(leavingOutOf settings: [ChannelSetting], _ closed: [ChannelSetting]) throws -> Made {
+    /// As ``channels(_:)``, without those that were `closed` when they were read, or can't be made for want of a secret
+    /// and may be left out by that fault; they can be tried again.
+    func channels(
+        leavingOutOf settings: [ChannelSetting], _ closed: [ChannelSetting],
+        where mayLeave: @Sendable (_ channel: String, _ fault: String) -> Bool
+    ) throws -> Made {
         var leftOut: [LeftOut] = []
         func leave(_ setting: ChannelSetting, _ reason: String) {
             waiting[setting.name] = setting
@@ -55,8 +59,11 @@ actor Channels {
                     _ = try HTTPSender.signingSecrets(of: form, in: setting.secrets)
                 }
                 good.append(setting)
-            } catch {
+            } catch  where mayLeave(setting.name, "\(error)") {
                 leave(setting, "\(error)")
+            } catch {
+                // Making it is refused with its place.
+                good.append(setting)
             }
         }
         for setting in closed { leave(setting, setting.fault ?? "it can't be used") }

@@ -28,18 +28,14 @@ struct ConfigurationFiles: Sendable {
 
     /// Reads all files.
     ///
-    /// With `leavesOut`, channels whose secrets can't be read are left out, as at a start; `adjust`
-    /// changes the reader before it reads.
+    /// Every fault refuses them unless `adjust` changes the reader before it reads.
     /// - Throws: `SettingsError` with every fault, or a `Failure` when a file can't be opened.
-    func read(
-        leavesOut: Bool = false, _ adjust: (inout ConfigurationReader) -> Void = { _ in }
-    ) throws -> Configuration {
+    func read(_ adjust: (inout ConfigurationReader) -> Void = { _ in }) throws -> Configuration {
         let zones = ZoneCache()
         guard exists else { return .standard(zone: zones.hostName) }
         var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
         reader.phraseZones = PhraseZones(names: { zones.names }, rules: { zones.rules(of: $0) })
-        reader.leavesOut = leavesOut
         reader.programFault = { MachineLook.programFault($0) }
         adjust(&reader)
         return try reader.read(try text(of: path), jobs: try jobFiles().map { try text(of: $0) })

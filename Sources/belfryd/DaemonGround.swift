@@ -43,12 +43,12 @@ struct DaemonGround {
             channels: Channels(curl: curl, programs: programs, clock: clock, logger: logger))
         let choice = LedgerChoice(state: paths.state)
         do {
-            var configuration = try await source.read(leavesOut: true, isOtherBot: { _ in true })
+            var configuration = try await source.read(.start, isOtherBot: { _ in true })
             ledger = try choice.open()
             // Jobs of the files may belong to bots of the ledger, which is open only now.
             if configuration.hasStrangers {
                 let names = try await Self.namesOfBots(in: ledger)
-                configuration = try await source.read(leavesOut: true, isOtherBot: names.contains)
+                configuration = try await source.read(.start, isOtherBot: names.contains)
             }
             activeConfiguration = ActiveConfiguration(configuration)
         } catch let refusal as ReloadRefusal {
@@ -82,7 +82,9 @@ struct DaemonGround {
     private func makeTester() -> BotTester {
         BotTester(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
-            programFault: { MachineLook.programFault($0) })
+            programs: .init(
+                fault: { MachineLook.programFault($0) }, home: Machine.environment["HOME"],
+                run: { [programs, makeID] in await programs.run($0, named: makeID()) }))
     }
 
     /// Who runs programs, also those that are bots or channels; `warden` does the work.
@@ -160,9 +162,10 @@ struct DaemonGround {
             activeConfiguration: activeConfiguration,
             channels: channelBoard, configurationPath: source.files.path, zones: zones.lookup,
             makeID: makeID,
-            readConfiguration: { [source, ledger] in
+            readConfiguration: { [source, ledger, activeConfiguration] in
                 let names = try await Self.namesOfBots(in: ledger)
-                return try await source.read(leavesOut: false, isOtherBot: names.contains)
+                let leftOut = activeConfiguration.configuration.leftOut
+                return try await source.read(.reload(leftOut), isOtherBot: names.contains)
             },
             houseFacts: FileProblems(
                 files: source.files, activeConfiguration: activeConfiguration, state: place
@@ -183,27 +186,43 @@ struct ConfigurationSource: Sendable {
     let channels: Channels
     let keys = BotKeys()
 
+    /// When the files are read: what of them can't be used is left out, instead of refusing everything, where nobody is
+    /// there to correct it, or it was left out before.
+    enum Occasion {
+        case start
+        case reload([LeftOut])
+
+        func leavesOut(channel: String, _ fault: String) -> Bool {
+            switch self {
+            case .start: true
+            case .reload(let leftOut): leftOut.contains { $0.channel?.name == channel && $0.reason == fault }
+            }
+        }
+    }
+
     /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.
     ///
-    /// With `leavesOut` jobs and channels that can't be used are left out, instead of refusing everything; jobs may belong
-    /// to a bot for which `isOtherBot` holds.
+    /// A bot whose key can't be read is offline on each occasion. Jobs may belong to a bot for which `isOtherBot` holds.
     func read(
-        leavesOut: Bool, isOtherBot: @escaping (String) -> Bool
+        _ occasion: Occasion, isOtherBot: @escaping (String) -> Bool
     ) async throws -> EngineConfiguration {
         zones.forget()
         let edition = files.edition
         let configuration: Configuration
         do {
-            configuration = try files.read(leavesOut: leavesOut) { $0.isOtherBot = isOtherBot }
+            configuration = try files.read { reader in
+                reader.isOtherBot = isOtherBot
+                reader.leavesOutBots = true
+                reader.leavesOutChannel = { occasion.leavesOut(channel: $0, $1) }
+            }
         } catch let error as SettingsError {
             throw ReloadRefusal(error)
         } catch let failure as Failure {
             throw ReloadRefusal(description: failure.message)
         }
-        let made =
-            leavesOut
-            ? try await channels.channels(leavingOutOf: configuration.channels, configuration.leftOut)
-            : try await channels.channels(configuration.channels)
+        let made = try await channels.channels(
+            leavingOutOf: configuration.channels, configuration.leftOut,
+            where: { occasion.leavesOut(channel: $0, $1) })
         keys.note(configuration.bots)
         return EngineConfiguration(
             configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)

@@ -75,8 +75,8 @@ extension DaemonParts {
             (
                 "left out",
                 {
-                    try await control.followLeftOut()
-                    try await gracefulShutdown()
+                    // A reload may leave out more.
+                    for await _ in control.activeConfiguration.taps() { try await control.followLeftOut() }
                 }
             ),
         ]

@@ -53,6 +53,22 @@ import Tracking
         }
     }
 
+    @Test func `that is a command is a program by its word, and a line for the shell by more`() throws {
+        func given(_ words: String...) throws -> JSON { try JobFieldOptions.parse(words).values }
+        #expect(
+            try given("--wake", "/usr/local/bin/any-news")[path: "wake.command"]
+                == ["/usr/local/bin/any-news"].json)
+        #expect(try given("--wake", "news.sh")[path: "wake.command"] == ["news.sh"].json)
+        #expect(
+            try given("--wake", "./news.sh")[path: "wake.command"]?.elements.first?.text?.hasPrefix("/")
+                == true)
+        #expect(
+            try given("--ensure-command", "test -s report")[path: "ensure.command"]
+                == ["sh", "-c", "test -s report"].json)
+        // Nothing at all removes it.
+        #expect(try given("--wake", "")[path: "wake.command"] == .string(""))
+    }
+
     @Test(arguments: [
         ("concurrency: { key: a, max: 1000001 }", #"{"concurrency":{"key":"a","max":1000001}}"#),
         ("concurrency: { max: 2 }", #"{"concurrency":{"max":2}}"#),

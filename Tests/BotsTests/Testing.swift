@@ -20,7 +20,8 @@ import Tracking
         backend.price = TokenPrice(input: 3, output: 15)
         let tester = BotTester(
             curl: try CurlMulti(), clock: ManualClock(now: Moment(seconds: 1_793_000_000)),
-            userAgent: "Belfry/test")
+            userAgent: "Belfry/test", programs: .init(fault: { _ in nil }, home: nil) { _ in .failed("none") }
+        )
         let secrets = FormSecrets(key.map { [BotInUse.key: [$0]] } ?? [:])
         return await tester.test("sage", BotInUse(backend, secrets: secrets), asks: asks)
     }
@@ -122,6 +123,49 @@ import Tracking
             Self.list, .init(#"{"error":{"type":"billing_error"}}"#, status: 402, type: "application/json"),
             asks: true)
         #expect(words(failed).hasSuffix(" model:ok reply:failed") && failed.fault?.reason == .budget)
+    }
+
+    /// A test of a bot that is a program, which ends so once it is run.
+    private func test(_ dialect: ProgramDialect, asks: Bool, _ run: ProgramRun) async throws -> BotTestResult {
+        var bot = BotInUse(nil, secrets: FormSecrets([BotInUse.key: ["sk-secret"]]))
+        bot.program = BotProgram(dialect, command: ["my-bot"])
+        let tester = BotTester(
+            curl: try CurlMulti(), clock: ManualClock(now: Moment(seconds: 1_793_000_000)),
+            userAgent: "Belfry/test",
+            programs: .init(fault: { _ in nil }, home: "/home/me") { order in
+                guard order.work == .command(["my-bot"]), case .text(let question) = order.stdin,
+                    String(decoding: question, as: UTF8.self).contains("ready")
+                else { return .failed("it was called in another way") }
+                return run
+            })
+        return await tester.test("cc", bot, asks: asks)
+    }
+
+    private func ended(_ code: Int, _ printed: String, errors: String = "") -> ProgramRun {
+        let moment = Moment(seconds: 1_793_000_000)
+        var exit = ExitRecord(
+            key: RunKey(run: "test", attempt: 1), cause: .exited, exitCode: code, startedAt: moment,
+            endedAt: moment, elapsed: .milliseconds(1500))
+        exit.errorTail = Array(errors.utf8)
+        return .ended(exit, printed: Array(printed.utf8))
+    }
+
+    @Test func `runs a bot that is a program where that is wanted`() async throws {
+        let silent = try await test(.text, asks: false, .failed("it was run"))
+        #expect(words(silent) == "configuration:ok reply:skipped")
+        let good = try await test(.text, asks: true, ended(0, "ready\n"))
+        #expect(words(good) == "configuration:ok reply:ok" && good.whole == .milliseconds(1500))
+        #expect(good.findings.last?.detail == "\"ready\" after 1.5 s")
+    }
+
+    @Test func `shows why a program does not reply, and nothing of its key`() async throws {
+        let failed = try await test(.text, asks: true, ended(3, "", errors: "error: bad key sk-secret\n"))
+        #expect(words(failed) == "configuration:ok reply:failed")
+        #expect(failed.findings.last?.detail == "my-bot ended with exit code 3: error: bad key ***")
+        let wrong = try await test(.claude, asks: true, ended(0, "Usage: my-bot\n"))
+        #expect(wrong.findings.last?.detail.hasSuffix("a line is not JSON: Usage: my-bot") == true)
+        let missing = try await test(.text, asks: true, .failed("no program \"my-bot\""))
+        #expect(missing.findings.last?.detail == "no program \"my-bot\"" && !missing.isGood)
     }
 
     @Test func `refuses a key that is none`() async throws {

@@ -214,6 +214,15 @@ import Testing
             $0["kind"].text == "configPartial"
         }
         #expect(problem["message"].text?.hasPrefix("bot \"sage\"") == true)
+        // What else changed comes in meanwhile.
+        let text = belfry.lines(of: "belfry.yaml").joined(separator: "\n")
+        try belfry.write(
+            text.replacing("jobs:", with: "  porter: { backend: { kind: command } }\njobs:"),
+            to: "belfry.yaml")
+        let reload = try await belfry.run("reload")
+        #expect(reload.code == 0 && reload.errors.contains("bot \"sage\" at "))
+        #expect(try await belfry.json("bot", "show", "porter")["origin"].text == "file")
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "offline")
         try belfry.write("sk-late\n", to: "key")
         #expect(try await belfry.run("reload").code == 0)
         #expect(try await belfry.run("run", "news", "--follow").code == 0)
@@ -247,6 +256,9 @@ import Testing
         try await belfry.start()
         let run = try await belfry.run("run", "news", "--follow")
         #expect(run.code == 1 && !run.text.contains("sk-wrong"))
+        let why = "sage: 127.0.0.1 refused the key (401); check bots.sage.key"
+        #expect(run.text.split(separator: "\n").last == "  \(why)")
+        #expect(try await belfry.run("runs").text.contains("failed: \(why)"))
         let row = try await belfry.json("run", "show", "news#1")
         #expect(row["state"].text == "failed" && row["reason"].text == "auth" && row["attempt"].integer == 1)
         let shown = try await belfry.run("run", "show", "news#1").text
@@ -294,6 +306,15 @@ import Testing
         _ = try await server.request()
         try await belfry.run("run", "other")
         try await until { try await belfry.json("run", "show", "other#1")["reason"].text == "lane" }
+        let wait = try await belfry.json("run", "show", "other#1")["waitsFor"]
+        #expect(wait["kind"].text == "lane" && wait["name"].text == "sage" && wait["before"].integer == 1)
+        #expect(try await belfry.json("runs", "other").list.first?["waitsFor"]["kind"].text == "lane")
+        #expect(
+            try await belfry.run("run", "show", "other#1").text.contains(
+                "queued: waits for sage, 1 before it\n"))
+        let watch = try ChildProcess(
+            BuiltProgram.path("belfry"), ["watch", "other#1"], environment: belfry.environment)
+        #expect(await watch.line { $0.hasSuffix("other#1 queued, waits for sage, 1 before it") } != nil)
         try await belfry.run("run", "cancel", "news#1")
         // The first one's leaving and the second one's coming may be seen in any order.
         while try await !server.line().contains("And then?") {}

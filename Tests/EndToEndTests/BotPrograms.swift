@@ -161,8 +161,22 @@ import Testing
         let test = try await belfry.run("bot", "test", "cc")
         #expect(
             test.code == 1 && test.text.contains("failed  configuration there is no program \"no-such-bot\""))
+        #expect(try await belfry.run("bot", "test", "cc", "--ask").code == 1)
         let check = try await belfry.run("belfryd", ["--check", "--config", belfry.configPath])
         #expect(check.code == 0 && check.errors.contains("there is no program \"no-such-bot\""))
+    }
+
+    @Test func `replies to a test that asks it, without a run or a message`() async throws {
+        let belfry = try await start("{ kind: command, command: [sh, bot.sh], output: claude }")
+        try belfry.write("", to: "go")
+        let plain = try await belfry.run("bot", "test", "cc")
+        #expect(plain.code == 0 && plain.text.contains("skipped reply         not asked"))
+        let test = try await belfry.run("bot", "test", "cc", "--ask")
+        #expect(test.code == 0, "\(test.text)")
+        #expect(test.text.contains("ok      reply         \"You asked: Reply with the single word: ready"))
+        #expect(try await belfry.json("runs").list.isEmpty)
+        #expect(try await belfry.json("messages").list.isEmpty)
+        #expect(try await belfry.json("bot", "show", "cc")["usage"]["total"]["outputTokens"].integer == 7)
     }
 
     @Test func `may say how its reply looks, or that there is nothing to say`() async throws {

@@ -6,6 +6,7 @@ import Testing
     /// Keeps what it is asked, and waits in the middle of its reply for the file `go`.
     private static let script = """
         { cat; echo; echo --; } >> asked
+        echo "Well."
         echo "The first half."
         until [ -e go ]; do sleep 0.05; done
         echo "The second half."
@@ -29,14 +30,19 @@ import Testing
         try await until { try await belfry.run("run", "show", "report#1").code == 0 }
         let watch = try ChildProcess(
             BuiltProgram.path("belfry"), ["watch", "report#1", "--json"], environment: belfry.environment)
-        #expect(await watch.line { $0.contains(#""phase":"writing""#) && $0.contains("3 words") } != nil)
-        #expect(try await belfry.run("run", "logs", "report#1").text == "The first half.")
+        let follow = try ChildProcess(
+            BuiltProgram.path("belfry"), ["watch", "report#1"], environment: belfry.environment)
+        #expect(await watch.line { $0.contains(#""phase":"writing""#) && $0.contains(" word") } != nil)
+        #expect(await follow.line { $0 == "  Well." } != nil)
+        try await until { try await belfry.run("run", "logs", "report#1").text == "Well.\nThe first half." }
         try await belfry.run("job", "pause", "report")
         try belfry.write("", to: "go")
-        let whole = "The first half.\nThe second half."
+        let whole = "Well.\nThe first half.\nThe second half."
         #expect(try await belfry.run("run", "logs", "-f", "report#1").text == whole)
         try await until { try await belfry.json("run", "show", "report#1")["state"].text == "completed" }
         #expect(await watch.line { $0.contains(#""state":"completed""#) } != nil)
+        #expect(await follow.line { $0 == "  The second half." } != nil)
+        #expect(await follow.line { $0.contains("report#1 completed") } != nil)
         let messages = try await belfry.json("messages", "porter").list
         #expect(messages.last?["thread"].text == "report" && messages.last?["text"].text == whole)
         let rung = try await hook.webhook { $0.type == "message.group" }
@@ -48,6 +54,6 @@ import Testing
         #expect(prompts.first?.first?.hasPrefix("[SCHEDULED TASK - ") == true)
         #expect(prompts.first?.last == "How is it going?")
         let last = try #require(prompts.last)
-        #expect(last.contains("You: The first half.") && last.last { $0.contains("And now?") } != nil)
+        #expect(last.contains("You: Well.") && last.last { $0.contains("And now?") } != nil)
     }
 }

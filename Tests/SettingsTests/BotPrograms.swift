@@ -15,7 +15,7 @@ import Testing
         -> Configuration
     {
         var reader = reader(missing: missing)
-        reader.leavesOut = leavesOut
+        reader.leavesOutBots = leavesOut
         return try reader.read(SourceText(name: "belfry.yaml", text: "bots:\n  cc: \(bot)\n"))
     }
 

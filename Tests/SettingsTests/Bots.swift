@@ -13,7 +13,7 @@ import Testing
             guard case .file(let path) = source, let secret = secrets[path] else { throw Unreadable() }
             return secret
         }
-        reader.leavesOut = leavesOut
+        reader.leavesOutBots = leavesOut
         return try reader.read(SourceText(name: "belfry.yaml", text: text))
     }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(read.keySources == [.file("/key")])
     }
 
-    @Test func `is offline at a start when its key can't be read, and refuses a reload`() throws {
+    @Test func `is offline when its key can't be read, which only a check refuses`() throws {
         let text = "bots:\n  sage: { backend: anthropic, model: m, key: { file: /none } }\n"
         #expect(throws: SettingsError.self) { try read(text) }
         let contact = try #require(try read(text, leavesOut: true).bots.first?.contact)

@@ -69,7 +69,7 @@ import Testing
             routes:
               - { when: [failed], to: [hook, desk] }
             """
-        ) { $0.leavesOut = true }
+        ) { $0.leavesOutChannel = { _, _ in true } }
         #expect(configuration.channels.map(\.name) == ["desk"])
         #expect(configuration.leftOut.map(\.name) == ["hook"])
         #expect(
@@ -77,7 +77,7 @@ import Testing
                 == "the secret can't be read from file /nowhere/hook.secret: no such file")
         #expect(configuration.routing.channels(for: "run.failed") == ["hook", "desk"])
         #expect(throws: SettingsError.self) {
-            try read("chanels:") { $0.leavesOut = true }
+            try read("chanels:") { $0.leavesOutChannel = { _, _ in true } }
         }
     }
 

@@ -86,7 +86,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     @Test func `is a secret that is not what its service gave out`() throws {
         let text = "channels: { t: { kind: telegram, chat: 1, token: { file: /etc/belfry/hook.secret } } }"
         #expect(refusal(text).contains("channels.t.token: what token: leads to is not a bot's token"))
-        let started = try read(text) { $0.leavesOut = true }
+        let started = try read(text) { $0.leavesOutChannel = { _, _ in true } }
         #expect(started.leftOut.map(\.name) == ["t"])
         #expect(started.leftOut.first?.fault?.contains("is not a bot's token") == true)
     }

@@ -65,6 +65,8 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var maxRssKb: Int64?
     /// Processes of it that still ran when it had ended, at most 1,000; absent: none.
     package var survivors: [WireSurvivor]?
+    /// What it waits for; absent: for nothing that is known.
+    package var waitsFor: WireWait?
     /// What its bot used, all attempts together; absent: no bot was asked, or its provider reported nothing.
     package var usage: WireUsage?
 
@@ -73,6 +75,24 @@ package struct WireRun: Hashable, Sendable, Codable {
         self.job = job
         self.state = state
         self.reason = reason
+    }
+}
+
+/// What a run waits for.
+package struct WireWait: Hashable, Sendable, Codable {
+    /// `spread`, `retry`, `cap`, `lane`, `overlap`, `concurrency` or `warden` before it starts; `question`, `permission`
+    /// or `auth` while it is blocked.
+    package var kind: WaitKind
+    /// The bot, the job or the concurrency key that it waits for.
+    package var name: String?
+    /// Until when, where that is known.
+    package var until: Timestamp?
+    /// How many runs are before it there, those at work included; in listings absent.
+    package var before: Int?
+
+    /// A wait.
+    package init(kind: WaitKind, name: String? = nil, until: Timestamp? = nil, before: Int? = nil) {
+        (self.kind, self.name, self.until, self.before) = (kind, name, until, before)
     }
 }
 

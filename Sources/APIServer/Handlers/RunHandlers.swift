@@ -74,7 +74,7 @@ extension DaemonHandler {
         let record = try await record(target)
         let attempts = try await reading(await control.ledger.attempts(of: record.id))
         let stored = try await reading(await control.ledger.spec(of: record.job, revision: record.revision))
-        var run = await shown(record)
+        var run = await shown(record, counting: true)
         run.attempts = attempts.map(WireAttempt.init)
         if let spec = record.spec ?? stored {
             run.timeoutMs = spec.timeout?.milliseconds
@@ -107,13 +107,14 @@ extension DaemonHandler {
         return try await listed(RunFilter(job: name, limit: query.limit))
     }
 
-    /// The run as the API shows it, with where it is now.
-    func shown(_ record: RunRecord) async -> WireRun {
+    /// The run as the API shows it, with where it is now; with `counting` also how many are before it.
+    func shown(_ record: RunRecord, counting: Bool = false) async -> WireRun {
         let live = await control.board.state(of: record.id)
         var run = WireRun(record, live: live, at: control.clock.now)
-        if record.state == .queued, record.reason == nil {
-            run.reason = await control.runs.obstacle(of: record.id)
-        }
+        guard let wait = await control.wait(of: record, live, counting: counting) else { return run }
+        run.waitsFor = WireWait(
+            kind: wait.kind, name: wait.name, until: Timestamp(wait.until), before: wait.before)
+        run.reason = run.reason ?? wait.kind.reason
         return run
     }
 

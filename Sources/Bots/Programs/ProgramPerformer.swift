@@ -272,7 +272,7 @@ package final class ProgramPerformer: Performer {
                 mayPass: true)
         }
         if let fault = bot.fault { throw AttemptFault(.botUnavailable, "\(prompt.bot): \(fault)") }
-        if let sandbox = program.sandbox { try check(sandbox, of: prompt.bot) }
+        try program.sandbox?.requireNoLinks(of: prompt.bot)
         var note = ReplyNote(
             bot: prompt.bot, program: program.name, dialect: program.dialect, output: prompt.output)
         note.price = program.price
@@ -283,23 +283,32 @@ package final class ProgramPerformer: Performer {
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
         let call = program.call(
             prompt.conversation, home: home, folder: order.folder, session: note.session)
-        order.work = .command(call.words)
-        order.stdin = call.input.map { .text(Array($0.utf8)) } ?? .none
+        order.run(call, of: program, bot)
         order.timeout = prompt.timeout ?? Self.standardTimeout
         order.output = ProcessOrder.Output(path: path + ReplyFiles.printed, headBytes: ReplyReading.limit)
         order.errorPath = path + ReplyFiles.errors
-        order.inherited = program.variables
-        order.pty = nil
-        if let name = program.dialect.keyVariable, let key = bot.secrets[BotInUse.key].first {
-            order.environment[name] = key
-        }
         return (order, note)
     }
+}
 
+extension ProcessOrder {
+    /// Runs a bot's program: what it is called with, its key, and the variables that it gets.
+    mutating func run(_ call: BotProgram.Call, of program: BotProgram, _ bot: BotInUse) {
+        work = .command(call.words)
+        stdin = call.input.map { .text(Array($0.utf8)) } ?? .none
+        inherited = program.variables
+        pty = nil
+        if let name = program.dialect.keyVariable, let key = bot.secrets[BotInUse.key].first {
+            environment[name] = key
+        }
+    }
+}
+
+extension Sandbox {
     /// Links on the way to the named paths are followed outside of the sandbox: whoever put one there since the
     /// configuration was written chose what the program reaches.
-    private func check(_ sandbox: Sandbox, of bot: String) throws(AttemptFault) {
-        for path in sandbox.read + sandbox.write {
+    func requireNoLinks(of bot: String) throws(AttemptFault) {
+        for path in read + write {
             guard let link = ReplaceableLink.first(in: path) else { continue }
             let way = link == path ? "" : ", on the way to \(path),"
             throw AttemptFault(

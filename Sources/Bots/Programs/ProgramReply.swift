@@ -178,7 +178,7 @@ struct ReplyReading {
             record.replyPriority = finish?.priority
             return
         }
-        explain(&failure, by: exit)
+        failure.explain(by: exit, of: note.dialect)
         var fault = AttemptFault(failure, at: note.place)
         fault.text = hidden.hide(in: fault.text)
         record.fault = fault
@@ -212,18 +212,6 @@ struct ReplyReading {
         if failure == nil { failure = reason }
     }
 
-    /// What the program itself wrote about its failure, where nothing else says why.
-    private func explain(_ failure: inout ReplyFailure, by exit: ExitRecord) {
-        switch failure.kind {
-        case .program, .truncated:
-            if failure.detail.isEmpty {
-                let output = note.dialect == .text ? LastLines(exit.outputTail) : LastLines([])
-                failure.detail = FailureLine.find(in: output, errors: LastLines(exit.errorTail)) ?? ""
-            }
-        default: break
-        }
-    }
-
     /// The last bytes that the program printed, without what is hidden, or a rest of it at the cut.
     private func hiddenTail(_ bytes: [UInt8]) -> [UInt8] {
         guard !hidden.isEmpty, bytes.count >= ExitRecord.tailLimit else { return hidden.hide(in: bytes) }
@@ -247,5 +235,18 @@ struct ReplyReading {
         guard !words.isEmpty else { return }
         if let last = progress.text.utf8.last, last != 0x0A { file?.append([0x0A]) }
         file?.append(words[...])
+    }
+}
+
+extension ReplyFailure {
+    /// Adds what the program itself wrote about its failure, where nothing else says why.
+    mutating func explain(by exit: ExitRecord, of dialect: ProgramDialect) {
+        switch kind {
+        case .program, .truncated:
+            guard detail.isEmpty else { return }
+            let output = dialect == .text ? LastLines(exit.outputTail) : LastLines([])
+            detail = FailureLine.find(in: output, errors: LastLines(exit.errorTail)) ?? ""
+        default: break
+        }
     }
 }

@@ -33,6 +33,8 @@ package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
 extension Control {
     /// Reads the configuration again and activates all of it, or refuses all of it.
     ///
+    /// What was left out before stays so while its fault is the same, and a bot whose key can't be read is left out, too.
+    ///
     /// One that is asked for during the start waits until the jobs of the files are loaded.
     /// - Throws: ``ReloadRefusal`` with what is wrong, or an ``EngineError``; the running configuration is untouched.
     package func reload() async throws -> JobDifference {
@@ -55,23 +57,29 @@ extension Control {
                     "\(bot.place ?? ""): bot \"\(bot.name)\": `belfry bot add` made one of that name; "
                     + "remove it (belfry bot rm \(bot.name)), or rename this one")
         }
-        let configuration = try await withLedgerBots(described)
+        var configuration = try await withLedgerBots(described)
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
         if configuration.path == nil, let path = activeConfiguration.configuration.path {
             throw ReloadRefusal(
                 description: "\(path) no longer exists; the previous configuration stays active")
         }
         var (edits, difference, conflicts) = try await compare(with: configuration)
-        guard conflicts.isEmpty else {
+        let before = activeConfiguration.configuration.leftOut
+        func isNews(_ part: LeftOut) -> Bool { !before.contains(where: part.isSame) }
+        let refused = conflicts.filter(isNews)
+        guard refused.isEmpty else {
             throw ReloadRefusal(
-                description: conflicts.map { conflict in
+                description: refused.map { conflict in
                     "\(conflict.place): job \"\(conflict.job?.name ?? "")\": \(conflict.reason); \(Self.wayOut(conflict))"
                 }.joined(separator: "\n"))
         }
+        configuration.leftOut += conflicts
+        let now = clock.now
+        let events = configuration.leftOut.filter(isNews).map { $0.event(at: now) }
         _ = try await slots.change(
-            edits, events: [NewEvent(.configReloaded(Fact.Reload(difference.jobs)), at: clock.now)])
+            edits, events: [NewEvent(.configReloaded(Fact.Reload(difference.jobs)), at: now)] + events)
         activeConfiguration.replace(with: configuration)
-        difference.warnings = await warnings()
+        difference.warnings = configuration.leftOut.map(\.sentence) + (await warnings())
         logger.notice(
             "configuration reloaded",
             metadata: [

@@ -20,7 +20,7 @@ package struct EngineConfiguration: Sendable {
     package var versions: [String: Int]
     /// Which edition of the files it was read from; differs as soon as one of them is changed.
     package var edition: String
-    /// What of the files could not be used; never anything after a reload.
+    /// What of it could not be used.
     package var leftOut: [LeftOut] = []
 
     package init(

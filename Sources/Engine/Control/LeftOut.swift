@@ -3,9 +3,10 @@ package import Ledger
 import Logging
 import Timeline
 
-/// A part of the files that the daemon could not use at its start, while everything else runs.
+/// A part of the configuration that the daemon could not use, while everything else runs.
 ///
-/// The daemon tries it again each minute; a reload with the same fault is refused whole instead.
+/// The daemon tries it again each minute. A reload with a new fault of a job or a channel is refused whole instead; a bot
+/// whose key can't be read is left out then, too.
 package struct LeftOut: Hashable, Sendable {
     /// What was left out.
     package enum Part: Hashable, Sendable {
@@ -74,6 +75,16 @@ package struct LeftOut: Hashable, Sendable {
         if case .job(let spec) = part { spec } else { nil }
     }
 
+    /// Whether it is the same part, left out by the same fault, wherever it stands.
+    func isSame(as other: LeftOut) -> Bool {
+        guard reason == other.reason else { return false }
+        return switch (part, other.part) {
+        case (.job(let spec), .job(let old)): spec.name == old.name
+        case (.channel(let name, _), .channel(let old, _)), (.bot(let name), .bot(let old)): name == old
+        case (.job, _), (.channel, _), (.bot, _): false
+        }
+    }
+
     /// The channel; nil: it is something else.
     package var channel: (name: String, kind: ChannelKind)? {
         if case .channel(let name, let form) = part { (name, form.kind) } else { nil }
@@ -114,7 +125,7 @@ package struct LeftOut: Hashable, Sendable {
 }
 
 extension Control {
-    /// How often what was left out at the start is tried again.
+    /// How often what was left out is tried again.
     package static let leftOutInterval: Duration = .seconds(60)
 
     /// Tries what was left out again, each minute while something is; returns when nothing is left out any more.
@@ -156,7 +167,7 @@ extension Control {
                 }
             }
             logger.notice(
-                "what was left out at the start can be used now",
+                "what was left out can be used now",
                 metadata: ["config.place": "\(leftOut.place)"])
         } catch {
             logger.warning(

@@ -2,7 +2,7 @@ package import Ledger
 package import Logging
 package import Performing
 package import Timeline
-package import Tracking
+import Tracking
 
 /// Takes queued runs through their life: ordered from a performer, running, ended; each step a commit with its event.
 ///
@@ -85,11 +85,6 @@ package actor RunKeeper: Keeper {
 
     /// Whether a warden is connected that does not answer; runs are not ordered from it meanwhile.
     package var isWardenSilent: Bool { performers.warden.isSilent }
-
-    /// Why a queued run has not been started yet; nil when nothing is known to be in its way.
-    package func obstacle(of run: String) -> RunReason? {
-        runs.obstacle(of: run)
-    }
 
     /// Keeps what the run that `cause` is about to make brings along, until that run has ended.
     package func lend(_ loan: ExecLoan, to cause: String) { orders.lend(loan, to: cause) }

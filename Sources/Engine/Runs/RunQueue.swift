@@ -70,16 +70,21 @@ struct RunQueue {
         if gates.set(.performer(performer), isOpen: isReady) { lineup.opened(.performer(performer)) }
     }
 
-    /// What keeps a waiting run from its turn; nil when no gate does.
-    func obstacle(of id: String) -> RunReason? {
-        if delays[id] != nil { return .retryWait }
-        switch lineup[id]?.gates.first(where: { !gates.isOpen($0, for: id) })?.name {
-        case .job: return .overlap
-        case .key: return .concurrency
-        case .lane: return .lane
-        case .performer: return .wardenAway
-        case nil: return nil
-        }
+    /// Whether the run waits for the moment of another attempt.
+    func isDelayed(_ id: String) -> Bool { delays[id] != nil }
+
+    /// The first closed gate of a run that waits for its turn; nil: none is, or it does not wait.
+    func obstacle(of id: String) -> (run: Waiting, gate: Gate.Name)? {
+        guard let run = lineup[id], let gate = run.gates.first(where: { !gates.isOpen($0, for: id) })
+        else { return nil }
+        return (run, gate.name)
+    }
+
+    /// How many runs are inside of a gate, or come before the run there.
+    ///
+    /// - Complexity: O(runs that wait).
+    func count(before run: Waiting, at gate: Gate.Name) -> Int {
+        gates.count(inside: gate) + lineup.count(before: run, at: gate)
     }
 }
 
@@ -119,6 +124,13 @@ struct Waiting: Hashable {
         let narrow = spec?.gates(isForced: run.isForced) ?? []
         gates = narrow + [Gate(name: .performer(performer), width: .max)]
         places = narrow.map(\.name).filter { $0 != .job(run.job) } + [.job(run.job)]
+    }
+
+    /// Whether its turn at a gate of both is likely to come first: ids sort by the time they were made.
+    func isBefore(_ other: Waiting) -> Bool {
+        if priority != other.priority { return priority > other.priority }
+        if isReply != other.isReply { return other.isReply }
+        return id < other.id
     }
 }
 
@@ -216,6 +228,13 @@ struct Lineup {
     var count: Int { waiting.count }
 
     subscript(id: String) -> Waiting? { waiting[id] }
+
+    /// How many of those who wait for a gate come before the run, as far as is known now.
+    ///
+    /// - Complexity: O(runs that wait).
+    func count(before run: Waiting, at gate: Gate.Name) -> Int {
+        waiting.values.count { other in other.gates.contains { $0.name == gate } && other.isBefore(run) }
+    }
 
     /// A run takes its place behind those of its job, or `first` before them.
     mutating func join(_ run: Waiting, first: Bool = false) {
@@ -333,6 +352,9 @@ struct Gates {
         guard let others = inside[gate.name] else { return true }
         return others.count < gate.width || others.contains(run)
     }
+
+    /// How many runs are inside.
+    func count(inside gate: Gate.Name) -> Int { inside[gate]?.count ?? 0 }
 
     /// Opens or closes a gate for everybody; whether that changed anything.
     mutating func set(_ name: Gate.Name, isOpen: Bool) -> Bool {

@@ -22,12 +22,6 @@ struct RunsInHand {
         queue.takeTurns(active.room(within: limits), at: now)
     }
 
-    /// Why a waiting run has not been started yet; nil when nothing is known to be in its way.
-    func obstacle(of run: String) -> RunReason? {
-        guard queue.contains(run) else { return nil }
-        return queue.obstacle(of: run) ?? active.obstacle(within: limits)
-    }
-
     /// The run is under way, and `performer` has its order from an earlier daemon.
     mutating func adopt(_ run: RunRecord, by performer: PerformerKind, places: [Gate.Name]) {
         active[run.id] = ActiveRun(adopting: run, by: performer, places: places)
@@ -123,11 +117,6 @@ struct ActiveRuns {
 
     /// How many more may be started now.
     func room(within limits: RunLimits) -> Int { limits.running - runs.values.count { !$0.isLeaving } }
-
-    /// What keeps one more from being started; nil: nothing.
-    func obstacle(within limits: RunLimits) -> RunReason? {
-        room(within: limits) <= 0 ? .runningCap : nil
-    }
 
     /// The attempt's run, which its performer has just reported; nil when it is none of ours.
     func known(_ key: RunKey) -> RunRecord? {

@@ -257,6 +257,7 @@ package struct JobFields: Sendable {
         JobField(
             "wake.command", .words, .at(\.wakeRule.command),
             "A program and its arguments that decides whether the bot is asked; what it prints goes with the prompt.",
+            option: "wake", isRemovable: true,
             check: { spec in
                 guard spec.prompt != nil || spec.wake?.command == nil else {
                     return JobFault(
@@ -317,6 +318,7 @@ package struct JobFields: Sendable {
         JobField(
             "ensure.command", .words, .at(\.checks.command),
             "A program and its arguments that must succeed after the run; it reads the output.",
+            option: "ensure-command", isRemovable: true,
             shown: { policies in
                 guard case .array(let words)? = policies[path: "ensure.command"] else { return nil }
                 return "checked by: " + words.compactMap(\.text).joined(separator: " ")

@@ -80,7 +80,8 @@ struct BotTestCommand: ParsableCommand {
         commandName: "test", abstract: "Tests step by step whether a bot can be asked.",
         discussion: """
             Tries the provider's address, connection and certificate, the key, and
-            whether the model is there. Exits 0 if all steps work, 1 if one fails.
+            whether the model is there; of a bot that is a program, whether that is there.
+            Exits 0 if all steps work, 1 if one fails.
 
               belfry bot test sage
               belfry bot test sage --ask
@@ -88,7 +89,7 @@ struct BotTestCommand: ParsableCommand {
 
     @Argument(help: "The bot's name.", completion: Completions.bots)
     var name: String
-    @Flag(help: "Also ask it for one word, which costs a few tokens.")
+    @Flag(help: "Also ask it for one word, which costs a few tokens; a program is run.")
     var ask = false
     @OptionGroup var common: CommonOptions
 

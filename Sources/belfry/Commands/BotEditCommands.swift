@@ -9,7 +9,8 @@ import Tracking
 struct BotOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What answers its prompts: anthropic, openai, claude, codex or gemini.", valueName: "kind"),
+            "What answers its prompts: anthropic, openai, claude, codex, gemini or command.",
+            valueName: "kind"),
         completion: .list(["anthropic", "openai", "claude", "codex", "gemini", "command"]))
     var backend: String?
     @Option(help: ArgumentHelp("The model, as its provider calls it.", valueName: "name"))
@@ -39,6 +40,20 @@ struct BotOptions: ParsableArguments {
             "History sent with a prompt: bot (the whole thread) or run (none).", valueName: "word"),
         completion: .list(["bot", "run"]))
     var session: String?
+    @Option(
+        help: ArgumentHelp("Show it this file with each prompt; none removes it.", valueName: "path"),
+        completion: .file())
+    var memory: String?
+    @Option(
+        parsing: .remaining,
+        help: ArgumentHelp(
+            "The program that replies, with its arguments; stands last.", valueName: "program"))
+    var command: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "How that program prints its reply: text, claude, codex or gemini.", valueName: "word"),
+        completion: .list(["text", "claude", "codex", "gemini"]))
+    var output: String?
     @Option(help: ArgumentHelp("The most tokens of a reply.", valueName: "n"))
     var maxTokens: String?
     @Option(help: ArgumentHelp("Price per million input tokens, in USD.", valueName: "usd"))
@@ -81,11 +96,13 @@ struct BotOptions: ParsableArguments {
             ("price.input", priceInput), ("price.output", priceOutput), ("budget.usd", budgetUsd),
             ("budget.tokens", budgetTokens), ("notifications.icon", icon), ("notifications.sound", sound),
             ("notifications.urgency", urgency), ("key.file", keyFile.map(Self.absolute)), ("key.env", keyEnv),
-            ("key.credential", keyCredential), ("key.service", keyService),
+            ("key.credential", keyCredential), ("key.service", keyService), ("output", output),
+            ("memory", memory == "none" ? memory : memory.map(Self.absolute)),
         ]
         for case (let path, let word?) in words {
             draft.settings[path: path] = word == "none" ? .null : .string(word)
         }
+        if !command.isEmpty { draft.settings["command"] = command.json }
         if !allow.isEmpty { draft.settings["allow"] = .array(allow.map { .string($0) }) }
         if key != nil { draft.key = try StandardInput.text(limit: 64 * 1024) }
         return draft
@@ -107,6 +124,7 @@ struct BotAddCommand: ParsableCommand {
               belfry bot add sage --backend anthropic --model NAME --key - < key.txt
               belfry bot add local --backend openai --model small \\
                 --url http://127.0.0.1:11434/v1 --allow 127.0.0.1/32
+              belfry bot add porter --backend command --command my-program --brief
             """)
 
     @Argument(help: "The bot's name.")

@@ -132,6 +132,7 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
         case .duration: placeholder = "duration"
         case .botName: (placeholder, completion) = ("bot", Completions.bots)
         case .list: placeholder = "list"
+        case .words: placeholder = "command"
         default:
             if row.key == "concurrency.key" { placeholder = "key[=max]" }
             if row.key == "url.url" { placeholder = "address" }
@@ -192,6 +193,13 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
         return merged == .members([]) ? .string("") : merged
     }
 
+    /// One word is a program, also one of this folder; more are a line for the shell.
+    private static func command(_ text: String) -> [String] {
+        if text.isEmpty { return [] }
+        let isWord = text.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
+        return isWord ? [text.contains("/") ? Paths.absolute(text) : text] : ["sh", "-c", text]
+    }
+
     private static func readWhole(_ text: String, _ row: JobField) throws -> JSON {
         if row.removal == .string(text) { return .string(text) }
         if row.form.isDuration { _ = try DurationArgument.read(text) }
@@ -202,6 +210,7 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
                 let path = try JobForm.path.read(Paths.absolute(text))
                 return .members([.init("\(row.key).file", path)])
             case .path: return try row.form.read(Paths.absolute(text))
+            case .words: return try row.form.read(json: .array(command(text).map { .string($0) }))
             case .mask:
                 // In JSON as it is written: a number would be read as a decimal one.
                 _ = try row.form.read(text)

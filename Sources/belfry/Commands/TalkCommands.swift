@@ -88,7 +88,8 @@ struct MessageListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists messages, newest first.",
         discussion: """
-            Ids are shown by their last eight digits, which all commands accept.
+            Ids are shown by their last eight digits, which all commands accept. A dot marks
+            what nobody has read.
 
               belfry messages list ops --json
               belfry messages ops --limit 5
@@ -128,7 +129,7 @@ struct MessageListCommand: ParsableCommand {
         try common.screen.list(messages, asJSON: common.json) { screen in
             var table = TextTable(["WHEN", "BOT", "THREAD", "TEXT", "ID"])
             for (message, id) in zip(messages, ShortID.shown(messages.map(\.id))) {
-                let text = PlainText.preview(message.text)
+                let text = MessageText.preview(of: message, glyphs: screen.traits.hasGlyphs)
                 table.add([
                     "\(screen.time(message.at))", "\(message.bot)", "\(message.thread)",
                     TextTable.Cell(text, message.read ? .dim : .normal), TextTable.Cell(id, .dim),
@@ -172,12 +173,25 @@ struct MessageShowCommand: ParsableCommand {
 
 /// What a message says.
 enum MessageText {
+    /// Its first words on one line, behind a dot where nobody has read it: `● you: Summarize it.`.
+    static func preview(of message: WireMessage, glyphs: Bool) -> String {
+        let mark = message.read ? "  " : glyphs ? "● " : "* "
+        let who = message.from == "user" ? "you: " : ""
+        // No more of it than could be shown.
+        let start = String(message.text.prefix(1000))
+        let text = isMarkdown(message) ? Markdown(start).text(for: PlainPlace()) : start
+        return mark + who
+            + PlainText.preview([message.title, text].compactMap(\.self).joined(separator: ": "))
+    }
+
     /// Its lines: of a bot's own as Markdown on a terminal, else as they were written, so that a file gets the source.
     static func lines(of message: WireMessage, on screen: Screen) -> [String] {
-        guard message.from == "bot", message.bot != "belfry", screen.columns != nil else {
-            return PlainText.lines(message.text)
-        }
+        guard isMarkdown(message), screen.columns != nil else { return PlainText.lines(message.text) }
         return Markdown(message.text).lines(for: TerminalPlace(screen.traits))
+    }
+
+    private static func isMarkdown(_ message: WireMessage) -> Bool {
+        message.from == "bot" && message.bot != "belfry"
     }
 }
 

@@ -10,8 +10,9 @@ struct WatchCommand: ParsableCommand {
         commandName: "watch", abstract: "Shows live progress of all runs until q or Ctrl-C.",
         discussion: """
             Shows one row for each run on a terminal, plain lines elsewhere; with --json one live state per line. \
-            For a single run it also shows the end and exits as run --follow does. On a terminal q quits: with 0, \
-            or with 130 if the watched run has not ended.
+            For a single run it also shows what it waits for, the reply of its bot while that is written, and \
+            the end, and exits as run --follow does. On a terminal q quits: with 0, or with 130 if the watched \
+            run has not ended.
 
               belfry watch
               belfry watch backup

@@ -21,6 +21,13 @@ final class LiveScreen {
     private var taskbar = TaskbarProgress()
     /// Whether a line says so when no run is active.
     private var showsIdle = false
+    /// What runs wait for, by id, while they do.
+    private var waits: [String: String] = [:]
+    /// The end of what the bot of the run that is watched alone has written.
+    private var reply = ""
+    /// How much of a reply is kept to show its last lines, in characters, and how many lines are shown.
+    private static let replyKept = 2000
+    private static let replyLines = 3
 
     init(_ traits: TerminalTraits) {
         self.traits = traits
@@ -32,22 +39,71 @@ final class LiveScreen {
     /// How long the view may sleep before it has to draw again.
     var longestWait: Duration { traits.progress == .live && !states.isEmpty ? .seconds(1) : .seconds(30) }
 
-    /// Shows a live state; `run` describes an end better than its reason does.
-    func show(_ state: WireLive, endOf run: WireRun? = nil) throws {
+    /// Shows a live state; `run` describes an end, or what it waits for, better than its reason does.
+    func show(_ state: WireLive, of run: WireRun? = nil) throws {
         let detail = run.flatMap(RunText.detail)
-        let lastLines = run.map(RunText.lastLines) ?? []
+        waits[state.taskId] = state.state.isBeforeStart ? detail ?? waits[state.taskId] : nil
+        let lastLines =
+            run.map { run in [RunText.sentence(run)].compactMap(\.self) + RunText.lastLines(run) } ?? []
         let wire = state.keepingProgress(of: shown[state.taskId])
         shown[state.taskId] = state.state.isEnded ? nil : wire
         switch traits.progress {
         case .json: StandardOutput.print(try WireCoding.text(wire))
         case .quiet: break
         case .plain, .auto:
+            if state.state.isEnded { printReply(upTo: reply.endIndex) }
             if let line = printer.line(for: LiveState(wire), at: .now, detail: detail) {
                 StandardOutput.print(line)
                 for line in lastLines { StandardOutput.print("  " + line) }
             }
         case .live: take(LiveState(wire), detail, lastLines)
         }
+    }
+
+    /// Shows what a run waits for before it starts; nothing of one that does not wait.
+    func show(waiting run: WireRun) {
+        guard isForPeople, run.state.isBeforeStart, let id = run.id, let words = RunText.detail(run),
+            words != waits[id]
+        else { return }
+        waits[id] = words
+        let task = LiveTask(
+            id: id, botID: run.bot ?? "", run: run.name ?? run.job, name: run.job, botName: run.bot ?? "")
+        let live = LiveState(
+            task: task, attempt: run.attempt ?? 1, seq: 0, state: run.state,
+            updatedAt: run.queuedAt?.moment ?? .now)
+        if traits.progress == .live {
+            states[id] = states[id] ?? live
+        } else if let line = printer.line(for: live, at: .now, detail: words) {
+            StandardOutput.print(line)
+        }
+    }
+
+    /// Shows what came of the reply that a run writes: below its row, or line by line.
+    func show(reply text: String) {
+        guard isForPeople else { return }
+        reply += text
+        if traits.progress == .live {
+            reply = String(reply.suffix(Self.replyKept))
+        } else if let end = reply.lastIndex(where: \.isNewline) {
+            printReply(upTo: reply.index(after: end))
+        }
+    }
+
+    /// Prints the reply up to there, in whole lines.
+    private func printReply(upTo end: String.Index) {
+        for line in reply[..<end].split(whereSeparator: \.isNewline) {
+            StandardOutput.print("  " + PlainText.oneLine(String(line)))
+        }
+        reply = String(reply[end...])
+    }
+
+    /// The last lines of the reply, in rows of a terminal of that width.
+    private func replyRows(columns: Int) -> [FrameLine] {
+        guard !reply.isEmpty, columns > 10 else { return [] }
+        return reply.split(whereSeparator: \.isNewline).suffix(Self.replyLines)
+            .flatMap { LineBreaker.lines(PlainText.oneLine(String($0)), columns: columns - 3) }
+            .suffix(Self.replyLines)
+            .map { FinishedLine.evidence($0, traits: traits, columns: columns) }
     }
 
     /// Shows that no run is active: where rows are drawn, until one is.
@@ -64,8 +120,13 @@ final class LiveScreen {
 
     /// The rows of the runs that have not ended, or the line that there is none.
     private func frame(at now: Moment, _ size: TerminalSize) -> Frame {
-        let rows = states.values.sorted { $0.task.id < $1.task.id }.map { LiveRow($0, at: now, zone: zone) }
+        let rows = states.values.sorted { $0.task.id < $1.task.id }.map { live in
+            var row = LiveRow(live, at: now, zone: zone)
+            row.detail = waits[live.task.id] ?? row.detail
+            return row
+        }
         var frame = Frame(rows, size: size, traits: traits)
+        frame.lines += replyRows(columns: size.columns).suffix(max(0, size.rows - 1 - frame.lines.count))
         guard rows.isEmpty, showsIdle else { return frame }
         let lines = LineBreaker.lines(Self.idle(endedBy: "q"), columns: max(1, size.columns - 3))
         frame.lines = lines.prefix(max(1, size.rows - 1)).map {
@@ -80,6 +141,7 @@ final class LiveScreen {
         if let known = states[id], live.order <= known.order, !live.state.isEnded { return }
         if live.state.isEnded {
             states[id] = nil
+            reply = ""
             ended.insert(id)
             permanent.append(
                 FinishedLine.line(live, detail: detail, traits: traits, columns: Self.size.columns))

@@ -17,6 +17,10 @@ final class LiveWatcher {
     private var reconnection = Reconnection()
     private let clock = ContinuousClock()
     private var lastDrawn: ContinuousClock.Instant?
+    /// Whether a reply is read, which comes without an event of the run for each of its words.
+    private var readsReply = false
+    /// How long a reply waits to be read.
+    private static let replyWait = Duration.milliseconds(200)
     /// Ten frames a second are smooth; more are only bytes.
     private static let frame = Duration.milliseconds(100)
 
@@ -44,17 +48,27 @@ final class LiveWatcher {
     func follow(_ run: WireRun) throws -> WireRun {
         defer { close() }
         guard var known = try refreshed(run) else { throw APIError(.noSuchRun) }
+        var reply = FollowedReply(of: known, client)
         while !known.state.isEnded {
+            screen.show(waiting: known)
+            reply.begin(with: known.live?.phase)
+            if let text = reply.read() { screen.show(reply: text) }
+            readsReply = reply.isOpen
             let arrival = try arrival(while: known)
             switch arrival {
             case .event(let event):
-                if try isAbout(run, event), let newer = try refreshed(known) { known = newer }
-            case .nothing: break
+                let about = try self.about(run, event)
+                reply.begin(with: about.phase)
+                if about.mayHaveEnded, let newer = try refreshed(known) { known = newer }
+            case .nothing:
+                // How many are before it changes with the ends of others.
+                if known.waitsFor != nil, let newer = try refreshed(known) { known = newer }
             case .broken:
                 if let newer = try? refreshed(known) { known = newer }
             }
         }
-        if let live = known.live { try screen.show(live, endOf: known) }
+        if screen.isForPeople, let text = reply.read(toEnd: true) { screen.show(reply: text) }
+        if let live = known.live { try screen.show(live, of: known) }
         return known
     }
 
@@ -84,26 +98,29 @@ final class LiveWatcher {
         }
     }
 
-    /// Whether an event says that a run may have ended; shows it when it is a live state of the run.
-    private func isAbout(_ run: WireRun, _ event: ServerSentEvent) throws -> Bool {
+    /// Whether an event says that a run may have ended, and the phase it is in; shows it when it is a live state of the
+    /// run.
+    private func about(
+        _ run: WireRun, _ event: ServerSentEvent
+    ) throws -> (mayHaveEnded: Bool, phase: String?) {
         guard event.name != "live" else {
             let live = try WireCoding.decode(WireLive.self, from: event.data.utf8)
-            guard live.taskId == run.id else { return false }
+            guard live.taskId == run.id else { return (false, nil) }
             // The end is shown once the run itself is known to have ended, with what it ended by.
             if !live.state.isEnded { try screen.show(live) }
-            return live.state.isEnded
+            return (live.state.isEnded, live.phase)
         }
-        return try WireCoding.decode(WireEvent.self, from: event.data.utf8).run == run.id
+        return (try WireCoding.decode(WireEvent.self, from: event.data.utf8).run == run.id, nil)
     }
 
     private func show(_ event: ServerSentEvent) throws {
         let live = try WireCoding.decode(WireLive.self, from: event.data.utf8)
-        guard live.state.isEnded, let name = RunName(live.run) else {
+        guard live.state.isEnded || live.state == .queued, let name = RunName(live.run) else {
             try screen.show(live)
             return
         }
         let run: WireRun? = try? client.ask(Endpoints.run(name))
-        try screen.show(live, endOf: run)
+        try screen.show(live, of: run)
     }
 
     private func refreshed(_ run: WireRun) throws -> WireRun? {
@@ -148,30 +165,6 @@ final class LiveWatcher {
         if let age, age < Self.frame { return Self.frame - age }
         screen.draw()
         lastDrawn = clock.now
-        return screen.longestWait
-    }
-}
-
-/// How long a client tries to reconnect: a daemon that is restarted is back within seconds.
-struct Reconnection {
-    private var failures = 0
-    /// With growing pauses, about half a minute in all.
-    private static let limit = 24
-
-    /// The daemon answered.
-    mutating func succeeded() { failures = 0 }
-
-    /// Waits before the next try.
-    ///
-    /// - Throws: ``APIError`` with ``ErrorCode/connectionLost`` after the last try.
-    mutating func wait() throws(APIError) {
-        failures += 1
-        guard failures <= Self.limit else {
-            throw APIError(
-                .connectionLost, "the daemon closed the connection and did not come back",
-                hint: "Start one with: belfryd"
-            )
-        }
-        usleep(UInt32(min(100_000 * failures, 2_000_000)))
+        return readsReply ? min(Self.replyWait, screen.longestWait) : screen.longestWait
     }
 }

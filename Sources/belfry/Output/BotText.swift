@@ -26,10 +26,10 @@ enum BotText {
         return [money, tokens, "\(budget.percent)% used"].compactMap(\.self).joined(separator: ", ")
     }
 
-    /// `last reply: first word after <1 s, complete after 4 s`; nil: it never replied.
+    /// `last reply: first word after 120 ms, complete after 4 s`; nil: it never replied.
     static func latency(_ bot: WireBot) -> String? {
-        let first = bot.firstWordMs.map { "first word after \(time($0))" }
-        let whole = bot.latencyMs.map { "complete after \(time($0))" }
+        let first = bot.firstWordMs.map { "first word after \(RunText.delay($0))" }
+        let whole = bot.latencyMs.map { "complete after \(RunText.delay($0))" }
         let parts = [first, whole].compactMap(\.self)
         return parts.isEmpty ? nil : "last reply: " + parts.joined(separator: ", ")
     }
@@ -69,10 +69,6 @@ enum BotText {
     /// Sentences of failures name the bot first, which stands there already.
     private static func because(_ text: String, of bot: String) -> String {
         PlainText.oneLine(text.hasPrefix("\(bot): ") ? String(text.dropFirst(bot.count + 2)) : text)
-    }
-
-    private static func time(_ milliseconds: Int64) -> String {
-        DisplayDuration.text(.milliseconds(milliseconds))
     }
 
     /// `$5.00`.

@@ -20,10 +20,34 @@ enum RunText {
         if run.reason == .notFound, let message = run.live?.message {
             return PlainText.preview(MissingProgram.headline(of: message), limit: 80)
         }
-        if run.state == .queued, run.reason == .overlap { return "waits for the run before it" }
+        if run.state.isBeforeStart, let wait = run.waitsFor { return words(wait) }
         if run.reason == .signal, let signal = run.signal { return SignalName.text(signal) }
         let isSaid = run.state == .timedOut || run.reason?.rawValue == run.state.rawValue
         return isSaid ? nil : run.reason?.words
+    }
+
+    /// `waits for sage, 2 before it`.
+    static func words(_ wait: WireWait) -> String {
+        let name = wait.name.map(PlainText.oneLine)
+        let words =
+            switch (wait.kind, name) {
+            case (.lane, let bot?): "waits for \(bot)"
+            case (.concurrency, let key?): "waits for other runs with the key \(key)"
+            case (.overlap, _): "waits for the run before it"
+            default: wait.kind.reason?.words ?? "waits for \(wait.kind.rawValue)"
+            }
+        guard let before = wait.before, before > 1 || wait.kind != .overlap && before > 0 else {
+            return words
+        }
+        return "\(words), \(before) before it"
+    }
+
+    /// Why it failed as a sentence, where the words of its reason say less; nil: its state says it all.
+    static func sentence(_ run: WireRun) -> String? {
+        guard run.state.isFailure, run.startedAt != nil, let why = why(run), why != detail(run) else {
+            return nil
+        }
+        return PlainText.oneLine(why)
     }
 
     /// Why it did not end well, where the state does not say it; nil: there is nothing to add.
@@ -119,7 +143,10 @@ enum RunText {
             let mark = StateMark(run.state)
             let progress = run.live?.progress.map { " \(Int($0 * 100))%" } ?? ""
             let finish = finish(run, screen).map { ", \($0)" } ?? ""
-            let text = state(run) + (run.state.isEnded ? "" : progress + finish)
+            let why = run.state == .timedOut ? nil : sentence(run).map { PlainText.preview($0, limit: 80) }
+            let text =
+                why.map { "\(run.state.words): \($0)" }
+                ?? state(run) + (run.state.isEnded ? "" : progress + finish)
             let first = screen.time(run.slot)
             let last = run.lastSlot == run.slot ? nil : run.lastSlot.map(screen.time)
             let slots = last.map { "\(first) - \($0)" } ?? first

@@ -1,7 +1,5 @@
 import API
 import APIClient
-import Glibc
-import Host
 
 /// Asks a question and waits until it is closed, however often the daemon stops meanwhile.
 struct QuestionWaiter {
@@ -10,9 +8,6 @@ struct QuestionWaiter {
     /// Called with the question once it is asked.
     var asked: (WireQuestion) -> Void = { _ in }
 
-    /// After so many failures in a row it says that it waits.
-    private static let failuresUntilNote = 10
-
     /// The question as it was closed.
     ///
     /// As long as this process lives the question stays open: the daemon withdraws it when the connection ends, and a
@@ -20,12 +15,12 @@ struct QuestionWaiter {
     /// - Throws: why the daemon does not ask it.
     func wait() throws(APIError) -> WireQuestion {
         var (isSent, isAsked) = (false, false)
-        var failures = 0
+        var reconnection = Reconnection(note: "belfry: the daemon has stopped; waiting for it to come back")
         while true {
             do throws(APIError) {
                 let stream = try client.open(Endpoints.askQuestion(body: request))
                 var parser = ServerSentEventParser()
-                failures = 0
+                reconnection.succeeded()
                 while case .bytes(let bytes) = try arrival(of: stream) {
                     for event in try parser.receive(bytes) where event.name == QuestionStream.eventName {
                         let question = try WireCoding.decode(WireQuestion.self, from: Array(event.data.utf8))
@@ -39,11 +34,7 @@ struct QuestionWaiter {
                 if error.code == .connectionLost { isSent = true }
                 guard isSent, mayPass(error) else { throw error }
             }
-            failures += 1
-            if failures == Self.failuresUntilNote {
-                StandardError.print("belfry: the daemon has stopped; waiting for it to come back")
-            }
-            usleep(UInt32(min(100_000 * failures, 2_000_000)))
+            try reconnection.wait()
         }
     }
 

@@ -86,7 +86,7 @@ struct ReplyFollower {
 
     private func showPhase(of run: RunName, _ phase: PhaseLine) {
         guard phase.isLive, let known: WireRun = try? client.ask(Endpoints.run(run)) else { return }
-        let words = known.state == .running ? known.live?.phase : known.reason.map { "\($0.words)" }
+        let words = known.state == .running ? known.live?.phase : RunText.detail(known)
         phase.show(words ?? known.state.rawValue)
     }
 

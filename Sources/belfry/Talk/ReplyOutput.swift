@@ -1,6 +1,5 @@
 import API
 import APIClient
-import Glibc
 import Host
 import TerminalView
 import Tracking
@@ -14,7 +13,8 @@ final class ReplyOutput {
     private var waiting = ""
     private var offset = 0
     private var attempt: Int64?
-    private var failures = 0
+    /// Short pauses: who reads it has other things to do.
+    private var reconnection = Reconnection(longestPause: .milliseconds(500))
     /// Whether anything was said.
     private(set) var hasText = false
     /// What the bot is doing; nil: not known.
@@ -32,24 +32,23 @@ final class ReplyOutput {
         return waiting
     }
 
-    /// Waits for more, and no longer than until `other` can be read.
-    func receive(or other: Int32?) throws(APIError) {
+    /// Waits for more, and no longer than until `other` can be read; not at all once it has ended.
+    func receive(timeout: Duration = .milliseconds(500), or other: Int32? = nil) throws(APIError) {
+        guard !hasEnded else { return }
         do throws(APIError) {
             let stream = try open()
-            switch try stream.next(timeout: .milliseconds(500), or: other) {
+            switch try stream.next(timeout: timeout, or: other) {
             case .bytes(let bytes):
                 offset += bytes.count
                 add(spoken.receive(bytes))
             case .nothing: if !hasText { try refresh() }
             case .ended: try end()
             }
-            failures = 0
+            reconnection.succeeded()
         } catch {
-            // A daemon that is restarted is back within seconds.
-            guard error.code.row.exitCode == 3, failures < 60 else { throw error }
-            failures += 1
+            guard error.code.row.exitCode == 3 else { throw error }
             stream = nil
-            usleep(500_000)
+            try reconnection.wait()
         }
     }
 
@@ -88,6 +87,6 @@ final class ReplyOutput {
     private func refresh(_ known: WireRun? = nil) throws(APIError) {
         let now: WireRun
         if let known { now = known } else { now = try client.ask(Endpoints.run(run)) }
-        phase = now.state == .running ? now.live?.phase : now.reason?.words ?? now.state.rawValue
+        phase = now.state == .running ? now.live?.phase : RunText.detail(now) ?? now.state.rawValue
     }
 }

@@ -53,7 +53,7 @@ struct ChaosVerdict {
                 of: job, period: Int64(home.periods[job.name] ?? 1), until: decidedUntil,
                 runsOf[job.name] ?? [], spansOf[job.name] ?? [])
         }
-        judgeStarts(all, home.lines)
+        try await judgeStarts(all, home.lines, ledger)
         judgeEnds(all, kills)
         for (channel, book) in webhooks { judgeNotices(on: channel, all, threads, book) }
         await ledger.close()
@@ -106,7 +106,9 @@ struct ChaosVerdict {
     // MARK: Runs
 
     /// Each attempt was started once, as the jobs themselves report it, and never by an outdated definition.
-    private mutating func judgeStarts(_ all: [RunRecord], _ lines: [Substring]) {
+    private mutating func judgeStarts(
+        _ all: [RunRecord], _ lines: [Substring], _ ledger: SQLiteLedger
+    ) async throws {
         var reported: [String: [String: Int]] = [:]
         var editionOf: [String: Int] = [:]
         for line in lines {
@@ -135,8 +137,12 @@ struct ChaosVerdict {
             for (what, times) in seen where times > 1 { fault("\(run.name): attempt \(what) \(times) times") }
             guard [.completed, .failed].contains(run.state), run.exitCode != nil, !ChaosTalk.isTalk(run)
             else { continue }
-            for attempt in 1...run.attempt where seen["\(attempt) begin"] == nil {
-                fault("\(run.name): attempt \(attempt) has an end recorded, and never began")
+            let silent = (1...run.attempt).filter { seen["\($0) begin"] == nil }
+            guard !silent.isEmpty else { continue }
+            // One that was refused, or lost with its warden before its first line, never began, and has no exit code.
+            for attempt in try await ledger.attempts(of: run.id)
+            where attempt.exitCode != nil && silent.contains(attempt.n) {
+                fault("\(run.name): attempt \(attempt.n) has an exit code, and never began")
             }
         }
         if !reported.isEmpty { fault("\(reported.count) runs were started that the ledger does not know") }

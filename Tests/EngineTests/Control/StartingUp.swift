@@ -114,6 +114,44 @@ import Tracking
         }
     }
 
+    @Test func `stays left out at a reload with the same fault, and holds up nothing else`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await tower.control.add(.manual("backup", "mine"))
+            tower.activeConfiguration.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
+            _ = try await tower.control.takeUpJobs()
+            var configuration = tower.activeConfiguration.configuration
+            configuration.jobs = [(.manual("backup"), "f:4"), (.manual("other"), "f:5")]
+            configuration.leftOut = []
+            tower.file.value = .success(configuration)
+            let difference = try await tower.control.reload()
+            #expect(difference.added == ["other"])
+            #expect(difference.warnings == ["job \"backup\" at f:4 is left out: \(job)"])
+            #expect(tower.activeConfiguration.configuration.leftOut.map(\.place) == ["f:4"])
+            #expect(try await tower.eventTypes() == [.jobLeftOut, .configReloaded])
+        }
+    }
+
+    @Test func `is a bot whose key a reload can't read: it is reported once, and the rest runs`() async throws
+    {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await tower.control.takeUpJobs()
+            var configuration = tower.activeConfiguration.configuration
+            configuration.jobs = [(.manual("other"), "f:3")]
+            configuration.leftOut = [
+                LeftOut(.bot("sage"), place: "f:1", reason: "the secret can't be read from file /none")
+            ]
+            for added in [["other"], []] {
+                tower.file.value = .success(configuration)
+                let difference = try await tower.control.reload()
+                #expect(difference.added == added)
+                #expect(difference.warnings.first?.hasPrefix("bot \"sage\" at f:1 is left out: ") == true)
+            }
+            #expect(try await tower.eventTypes() == [.configReloaded, .configPartial, .configReloaded])
+            let problems = try await tower.control.status().problems
+            #expect(problems.contains { $0.kind == "configPartial" && $0.message.contains("/none") })
+        }
+    }
+
     @Test func `is not there for a reload, which refuses the whole file instead`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await tower.control.add(.manual("backup", "mine"))

@@ -42,7 +42,7 @@ import Tracking
             // A run that needs the warden holds nobody up, and the reason is known.
             let other = try await scene.queue("true")
             _ = try await scene.end(of: scene.queue(spec("")))
-            #expect(await scene.keeper.obstacle(of: other.id) == .wardenAway)
+            #expect(await scene.keeper.wait(of: other.id)?.kind == .warden)
             // The end before the last one was acknowledged in an earlier turn.
             #expect(performer.held <= 1)
         }

@@ -28,7 +28,7 @@ import Tracking
             #expect(await scene.keeper.isWardenSilent)
             #expect(await scene.keeper.wardenProcess == warden)
             let second = try await scene.queue("true")
-            while await scene.keeper.obstacle(of: second.id) != .wardenAway { try Task.checkCancellation() }
+            while await scene.keeper.wait(of: second.id)?.kind != .warden { try Task.checkCancellation() }
             #expect(try await scene.ledger.run(id: second.id)?.state == .queued)
             kill(warden, SIGCONT)
             #expect(try await scene.end(of: first).state == .completed)

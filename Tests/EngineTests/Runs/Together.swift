@@ -44,7 +44,7 @@ import Tracking
             try await scene.run(first) { $0.state == .running }
             #expect(try await scene.end(of: other).state == .completed)
             #expect(try await scene.ledger.run(id: second.id)?.state == .queued)
-            #expect(await scene.keeper.obstacle(of: second.id) == .overlap)
+            #expect(await scene.keeper.wait(of: second.id)?.kind == .overlap)
             try scene.open("one")
             #expect(try await scene.end(of: first).state == .completed)
             try scene.open("two")
@@ -88,7 +88,7 @@ import Tracking
             try await scene.run(first) { $0.state == .running }
             let second = try await scene.queue(key("b"))
             #expect(try await scene.end(of: scene.queue("true")).state == .completed)
-            #expect(await scene.keeper.obstacle(of: second.id) == .concurrency)
+            #expect(await scene.keeper.wait(of: second.id)?.kind == .concurrency)
             let third = try await scene.queue(job("c"))
             try await scene.run(third) { $0.state == .running }
             let fourth = try await scene.queue(job("d"))
@@ -96,9 +96,9 @@ import Tracking
             let fifth = try await scene.queue(job("e"))
             try await scene.keeper.cancel(fifth.id)
             _ = try await scene.end(of: fifth)
-            while await scene.keeper.obstacle(of: fourth.id) == nil { await Task.yield() }
-            #expect(await scene.keeper.obstacle(of: fourth.id) == .runningCap)
-            #expect(await scene.keeper.obstacle(of: first.id) == nil)
+            while await scene.keeper.wait(of: fourth.id) == nil { await Task.yield() }
+            #expect(await scene.keeper.wait(of: fourth.id)?.kind == .cap)
+            #expect(await scene.keeper.wait(of: first.id) == nil)
             try scene.open("go")
             for run in [first, second, third, fourth] { _ = try await scene.end(of: run) }
         }

@@ -25,10 +25,33 @@ import Tracking
         for run in [first, second, other] { queue.join(run.waiting, first: false) }
         #expect(queue.takeTurns(1, at: .zero).map(\.id) == ["1"])
         #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["3"])
-        #expect(queue.obstacle(of: "2") == .overlap && queue.contains("2"))
+        #expect(queue.wait(of: "2")?.kind == .overlap && queue.contains("2"))
         queue.leave("1", first.waiting.places)
-        #expect(queue.obstacle(of: "2") == nil)
+        #expect(queue.wait(of: "2") == nil)
         #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["2"])
+    }
+
+    @Test func `wait for a gate by its name, behind those at it and those who came before`() {
+        var queue = RunQueue()
+        func prompt(_ id: String, priority: Int = 0) -> Waiting {
+            let spec = JobSpec.manual("job\(id)").with {
+                ($0.bot, $0.action, $0.priority) = ("sage", .prompt("What is new?"), priority)
+            }
+            let run = RunRecord(
+                id: id, job: spec.name, bot: "sage", kind: .manual, cause: "key:\(id)",
+                queuedAt: at("10:00:00"),
+                revision: 1)
+            return Waiting(run, spec)
+        }
+        for id in ["1", "2", "3"] { queue.join(prompt(id), first: false) }
+        #expect(queue.takeTurns(1, at: .zero).map(\.id) == ["1"])
+        queue.join(prompt("4", priority: 1), first: false)
+        queue.join(run("5").waiting, first: false)
+        #expect(queue.wait(of: "3") == RunWait(.lane, name: "sage"))
+        let before = ["2", "3", "4"].map { queue.wait(of: $0, counting: true)?.before }
+        // One at work; the one with the higher priority overtakes.
+        #expect(before == [2, 3, 1])
+        #expect(queue.wait(of: "5") == nil)
     }
 
     @Test func `wait while their performer is away, and hold up no run of another one`() {
@@ -37,9 +60,9 @@ import Tracking
         queue.join(run("1").waiting, first: false)
         queue.join(run("2", of: "talk", performer: PerformerKind("bot")).waiting, first: false)
         #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["2"])
-        #expect(queue.obstacle(of: "1") == .wardenAway)
+        #expect(queue.wait(of: "1")?.kind == .warden)
         queue.set(.warden, isReady: true)
-        #expect(queue.obstacle(of: "1") == nil)
+        #expect(queue.wait(of: "1") == nil)
         #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["1"])
     }
 
@@ -49,7 +72,7 @@ import Tracking
         queue.enter("1", [.job("job")])
         queue.join(run("2").waiting, first: false)
         queue.delay(again.waiting, until: .seconds(5))
-        #expect(queue.nextDue == .seconds(5) && queue.obstacle(of: "1") == .retryWait)
+        #expect(queue.nextDue == .seconds(5) && queue.wait(of: "1")?.kind == .retry)
         #expect(queue.takeTurns(9, at: .seconds(4)).isEmpty)
         #expect(queue.takeTurns(9, at: .seconds(5)).map(\.id) == ["1"])
     }
@@ -207,10 +230,10 @@ import Tracking
         runs.adopt(run("1", .running), by: .warden, places: [])
         runs.queue.join(wait("2"), first: false)
         #expect(runs.takeTurns(at: .zero).isEmpty)
-        #expect(runs.obstacle(of: "2") == .runningCap)
+        #expect(runs.wait(of: "2")?.kind == .cap)
         // Only the commit of its end is still to come.
         runs.noteEnd(run("1", .completed))
-        #expect(runs.obstacle(of: "2") == nil)
+        #expect(runs.wait(of: "2") == nil)
         #expect(runs.takeTurns(at: .zero).map(\.id) == ["2"])
     }
 
