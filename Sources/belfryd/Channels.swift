@@ -15,6 +15,8 @@ import WebhookChannel
 /// Makes channels of their settings, and keeps those whose settings a reload left as they are.
 actor Channels {
     private let curl: CurlMulti
+    /// For mails alone; made when there is a channel that needs it.
+    private var mailCurl: CurlMulti?
     private let programs: ProgramDesk
     private let clock: any WallClock
     private let logger: Logger
@@ -101,14 +103,14 @@ actor Channels {
     }
 
     private func make(_ setting: ChannelSetting) throws -> any Channel {
-        do throws(HTTPSenderError) {
+        do {
             return try sender(for: setting)
         } catch {
             throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
         }
     }
 
-    private func sender(for setting: ChannelSetting) throws(HTTPSenderError) -> any Channel {
+    private func sender(for setting: ChannelSetting) throws -> any Channel {
         let userAgent = "Belfry/\(Version.text)"
         switch setting.form.carrier {
         case .desktop(let form):
@@ -123,6 +125,11 @@ actor Channels {
             return try HTTPEditor(
                 name: setting.name, form: form, secrets: setting.secrets, userAgent: userAgent, curl: curl,
                 clock: clock, logger: logger)
+        case .mail(let form, let server):
+            let mailCurl = try mailCurl ?? CurlMulti()
+            self.mailCurl = mailCurl
+            return MailSender(
+                name: setting.name, form: form, to: server, secrets: setting.secrets, curl: mailCurl)
         case .program(let form): return ProgramSender(name: setting.name, form: form, desk: programs)
         }
     }

@@ -156,6 +156,7 @@ extension FormField.Shape {
         case .words: return JobForm.words.schema
         case .list: return JobForm.list.schema
         case .address: return SchemaParts.text(#"^[Hh][Tt][Tt][Pp][Ss]?://[^@\s#]+$"#)
+        case .mailServer: return SchemaParts.text(#"^[Ss][Mm][Tt][Pp][Ss]?://[^@\s#/]+/?$"#)
         case .duration: return SchemaParts.text(SchemaParts.duration)
         case .exceptions: return SchemaParts.list(of: SchemaParts.word())
         case .secrets:
@@ -173,6 +174,7 @@ extension FormField.Shape {
         case .word: .word("x")
         case .words, .list: .words(["x"])
         case .address: (try? HTTPAddress("https://example.org/")).map { .address($0) }
+        case .mailServer: .word("smtps://example.org")
         case .duration: .duration(.seconds(1))
         case .exceptions: .exceptions([])
         case .secrets: .secrets([.file("/x")])
