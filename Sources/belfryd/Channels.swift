@@ -43,28 +43,31 @@ actor Channels {
 
     /// As ``channels(_:)``, without those that can't be made for want of a secret; they can be tried again.
     func channels(leavingOutOf settings: [ChannelSetting], _ closed: [ChannelSetting]) throws -> Made {
-        var leftOut: [LeftOut] = []
-        func leave(_ setting: ChannelSetting, _ reason: String) {
-            waiting[setting.name] = setting
-            leftOut.append(
-                LeftOut(
-                    .channel(setting.name, setting.form), place: setting.place, reason: reason))
-        }
-        var good: [ChannelSetting] = []
-        for setting in settings {
+        var (good, faulty): ([ChannelSetting], [ChannelSetting]) = ([], closed)
+        for var setting in settings {
             do throws(WebhookSecretError) {
                 if case .http(let form) = setting.form.carrier {
                     _ = try HTTPSender.signingSecrets(of: form, in: setting.secrets)
                 }
                 good.append(setting)
             } catch {
-                leave(setting, "\(error)")
+                setting.fault = "\(error)"
+                faulty.append(setting)
             }
         }
-        for setting in closed { leave(setting, setting.fault ?? "it can't be used") }
         var made = try channels(good)
-        made.leftOut = leftOut
+        made.leftOut = leave(faulty)
         return made
+    }
+
+    /// Leaves these out, which have a fault; they can be tried again.
+    func leave(_ closed: [ChannelSetting]) -> [LeftOut] {
+        closed.map { setting in
+            waiting[setting.name] = setting
+            return LeftOut(
+                .channel(setting.name, setting.form), place: setting.place,
+                reason: setting.fault ?? "it can't be used")
+        }
     }
 
     /// Makes a channel that was left out, if its secrets can be read now.
@@ -82,6 +85,17 @@ actor Channels {
         } catch {
             return nil
         }
+    }
+
+    /// Makes one more channel.
+    ///
+    /// - Throws: a sentence that names the channel.
+    func add(_ setting: ChannelSetting) throws -> (any Channel, version: Int) {
+        if let fault = setting.fault { throw Failure(fault) }
+        let channel = try make(setting)
+        versions += 1
+        made[setting.name] = (setting, channel, versions)
+        return (channel, versions)
     }
 
     /// The channels of these settings.

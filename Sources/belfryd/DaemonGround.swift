@@ -45,10 +45,12 @@ struct DaemonGround {
         do {
             var configuration = try await source.read(leavesOut: true, isOtherBot: { _ in true })
             ledger = try choice.open()
-            // Jobs of the files may belong to bots of the ledger, which is open only now.
-            if configuration.hasStrangers {
+            // Jobs of the files may belong to bots of the ledger, and it has channels of its own; it is open only now.
+            let own = OwnChannels(try await ledger.channelEntries(), zones: zones)
+            if configuration.hasStrangers || !own.isEmpty {
                 let names = try await Self.namesOfBots(in: ledger)
-                configuration = try await source.read(leavesOut: true, isOtherBot: names.contains)
+                configuration = try await source.read(
+                    leavesOut: true, isOtherBot: names.contains, adding: own)
             }
             activeConfiguration = ActiveConfiguration(configuration)
         } catch let refusal as ReloadRefusal {
@@ -162,7 +164,8 @@ struct DaemonGround {
             makeID: makeID,
             readConfiguration: { [source, ledger] in
                 let names = try await Self.namesOfBots(in: ledger)
-                return try await source.read(leavesOut: false, isOtherBot: names.contains)
+                let own = OwnChannels(try await ledger.channelEntries(), zones: source.zones)
+                return try await source.read(leavesOut: false, isOtherBot: names.contains, adding: own)
             },
             houseFacts: FileProblems(
                 files: source.files, activeConfiguration: activeConfiguration, state: place
@@ -170,6 +173,7 @@ struct DaemonGround {
             reopenChannel: { [source] in await source.channels.reopen($0) },
             reopenBot: { [source] in source.keys.reopen($0) }, desk: desk,
             bots: .inState(paths.state, zones: zones),
+            ownChannels: .inState(paths.state, zones: zones, channels: source.channels),
             testBot: { [tester = makeTester()] in await tester.test($0, $1, asks: $2) },
             machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
@@ -186,13 +190,14 @@ struct ConfigurationSource: Sendable {
     /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.
     ///
     /// With `leavesOut` jobs and channels that can't be used are left out, instead of refusing everything; jobs may belong
-    /// to a bot for which `isOtherBot` holds.
+    /// to a bot for which `isOtherBot` holds. The channels of the ledger, `own`, come after those of the files; one that can't
+    /// be used is left out in any case.
     func read(
-        leavesOut: Bool, isOtherBot: @escaping (String) -> Bool
+        leavesOut: Bool, isOtherBot: @escaping (String) -> Bool, adding own: OwnChannels? = nil
     ) async throws -> EngineConfiguration {
         zones.forget()
         let edition = files.edition
-        let configuration: Configuration
+        var configuration: Configuration
         do {
             configuration = try files.read(leavesOut: leavesOut) { $0.isOtherBot = isOtherBot }
         } catch let error as SettingsError {
@@ -200,13 +205,23 @@ struct ConfigurationSource: Sendable {
         } catch let failure as Failure {
             throw ReloadRefusal(description: failure.message)
         }
-        let made =
-            leavesOut
-            ? try await channels.channels(leavingOutOf: configuration.channels, configuration.leftOut)
-            : try await channels.channels(configuration.channels)
+        let entries = own?.join(&configuration) ?? []
+        var made: Channels.Made
+        if leavesOut {
+            made = try await channels.channels(
+                leavingOutOf: configuration.channels, configuration.leftOut)
+        } else {
+            made = try await channels.channels(configuration.channels)
+            made.leftOut = await channels.leave(configuration.leftOut)
+        }
         keys.note(configuration.bots)
-        return EngineConfiguration(
+        var active = EngineConfiguration(
             configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)
+        for entry in entries {
+            active.ownChannels.insert(entry.name)
+            active.addRoute(to: entry.name, when: entry.when)
+        }
+        return active
     }
 }
 

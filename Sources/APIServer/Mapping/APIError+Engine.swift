@@ -110,6 +110,21 @@ extension APIError {
                 hint:
                     "Give them another with belfry job edit JOB --bot NAME, or remove it anyway with --force; "
                     + "prompts of these jobs then fail.")
+        case .channelExists(let name, true):
+            self.init(
+                .channelExists, "there is a channel \(Quoted.of(name)) already, in the configuration",
+                hint: "Choose another name with --name.")
+        case .channelExists(let name, false):
+            self.init(
+                .channelExists, "there is a channel \(Quoted.of(name)) already",
+                hint: "Choose another name with --name, or remove it: belfry channel rm \(name)")
+        case .channelOfFile(let name, let path):
+            self.init(
+                .channelFromFile,
+                "channel \(Quoted.of(name)) \(path.map { "comes from \($0)" } ?? "is there by default")",
+                hint: path == nil
+                    ? "It ends with a configuration that describes channels."
+                    : "Change it there, then: belfry reload")
         case .keyFile(let text): self.init(.internalFault, text)
         case .jobsName(let name):
             self.init(

@@ -20,7 +20,9 @@ package struct EngineConfiguration: Sendable {
     package var versions: [String: Int]
     /// Which edition of the files it was read from; differs as soon as one of them is changed.
     package var edition: String
-    /// What of the files could not be used; never anything after a reload.
+    /// The names of the channels that were made on the command line.
+    package var ownChannels: Set<String> = []
+    /// What of the files could not be used; never anything of them after a reload.
     package var leftOut: [LeftOut] = []
 
     package init(

@@ -209,4 +209,16 @@ extension Migration {
             ALTER TABLE conversation ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
             ALTER TABLE conversation ADD COLUMN continuation TEXT;
             """)
+
+    /// The channels that were made on the command line.
+    static let ownChannels = Migration(
+        version: 17,
+        sql: """
+            CREATE TABLE own_channel (
+                number INTEGER PRIMARY KEY,
+                name TEXT NOT NULL UNIQUE,
+                settings TEXT NOT NULL,
+                words TEXT NOT NULL
+            ) STRICT;
+            """)
 }

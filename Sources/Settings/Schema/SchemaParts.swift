@@ -167,17 +167,4 @@ extension FormField.Shape {
             return .object(["anyOf": .array([one, SchemaParts.list(of: one, least: 1)])])
         }
     }
-
-    /// A value that any form accepts, to find out what else it needs.
-    var sample: FormValues.Value? {
-        switch self {
-        case .word: .word("x")
-        case .words, .list: .words(["x"])
-        case .address: (try? HTTPAddress("https://example.org/")).map { .address($0) }
-        case .mailServer: .word("smtps://example.org")
-        case .duration: .duration(.seconds(1))
-        case .exceptions: .exceptions([])
-        case .secrets: .secrets([.file("/x")])
-        }
-    }
 }
