@@ -67,6 +67,28 @@ import Testing
         #expect(secrets?.isEmpty ?? true)
     }
 
+    @Test func `gets by mail what the jobs of a crontab print`() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await MailServerProcess()
+        let belfry = try await start(folder)
+        let crontab = "MAILTO=ops@example.org\n0 3 * * * echo it is done\nMAILTO=\n0 4 * * * ls\n"
+        let before = try await belfry.run("import", "crontab", "-", "--user-form", input: crontab)
+        #expect(
+            before.text.contains("first add a channel, belfry channel add mailto:ops@example.org"),
+            "\(before)")
+        let added = try await belfry.run(
+            "channel", "add", "mailto:ops@example.org", "--set", "from=b@example.org", "--set", "tls=none",
+            "--set", "url=smtp://localhost:\(server.port)", "--set", "allow=localhost", "--no-test")
+        #expect(added.code == 0, "\(added)")
+        let applied = try await belfry.run("import", "crontab", "-", "--user-form", "--apply", input: crontab)
+        #expect(applied.code == 0, "\(applied)")
+        #expect(try await belfry.run("run", "ls", "--follow").code == 0)
+        #expect(try await belfry.run("run", "echo-it", "--follow").code == 0)
+        let mail = try await server.mail()
+        #expect(mail.to == ["ops@example.org"])
+        #expect(mail.plain?.contains("it is done") == true, "\(mail.plain ?? "")")
+    }
+
     @Test func `asks at a terminal for what is missing, and shows no secret`() async throws {
         let folder = try TemporaryFolder()
         let receiver = try await Belfry.receiver("--status-plan", "200")
