@@ -100,6 +100,8 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.discardEntry) { try await discardEntry($0.path) }
         table.on(Endpoints.why) { try await why($0.query) }
         table.on(Endpoints.channels) { _ in channels() }
+        table.on(Endpoints.addChannel) { try await addChannel($0.body) }
+        table.on(Endpoints.removeChannel) { try await removeChannel($0.path) }
         table.on(Endpoints.testChannel) { try await testChannel($0.path) }
         table.on(Endpoints.retryChannel) { try await retryChannel($0.path, from: $0.query.from) }
     }

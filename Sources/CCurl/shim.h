@@ -32,6 +32,10 @@ static inline CURLcode ccurl_set_write_function(CURL *easy, CURLoption option, c
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode ccurl_set_read_function(CURL *easy, curl_read_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_READFUNCTION, value);
+}
+
 static inline CURLcode ccurl_set_open_socket_function(CURL *easy, curl_opensocket_callback value) {
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }

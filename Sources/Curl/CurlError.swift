@@ -31,6 +31,8 @@ package enum CurlError: Error, Hashable, Sendable {
         package let code: UInt32
         /// libcurl's own words; may name the host, never the path.
         package let text: String
+        /// Whether a mail server offers no STARTTLS, or refused it.
+        package var isMissingStartTLS: Bool { code == CURLE_USE_SSL_FAILED.rawValue }
         /// The words and the code.
         package var description: String { "\(text) (curl \(code))" }
     }
@@ -57,6 +59,10 @@ package enum CurlError: Error, Hashable, Sendable {
         case header
         /// The file of certificates has no usable name.
         case authorities
+        /// An address of a mail that is none, or none at all.
+        case mailbox
+        /// A user or a password with control characters.
+        case login
     }
 }
 
@@ -74,9 +80,10 @@ extension CurlError {
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_INITFAILED,
-            CURLE_SSL_CLIENTCERT:
+            CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             self = .tls(fault)
-        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
+            CURLE_UPLOAD_FAILED:
             self = .cut(fault)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR,
             CURLE_BAD_CONTENT_ENCODING:

@@ -70,10 +70,10 @@ final class CurlLoop {
 
     private func carryOut(_ order: CurlInbox.Order) {
         switch order {
-        case .start(let request, let ticket, let reply):
+        case .start(let errand, let ticket, let reply):
             do throws(CurlError) {
                 let transfer = try CurlTransfer(
-                    request, ticket: ticket, flow: reply.flow, pool: pool(request.addressGuard.key))
+                    errand, ticket: ticket, flow: reply.flow, pool: pool(errand.addressGuard.key))
                 let code = unsafe curl_multi_add_handle(multi, transfer.easy)
                 guard code == CURLM_OK else { throw .library(CurlError.Fault(code)) }
                 underWay[transfer.key] = Entry(transfer: transfer, reply: reply)

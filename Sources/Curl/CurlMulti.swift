@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import Synchronization
 
-/// Makes HTTP requests, any number at a time, on a thread of its own.
+/// Makes HTTP requests and sends mails, any number at a time, on a thread of its own.
 ///
 /// Tasks only wait: nothing of libcurl ever runs on their threads. Close it when done; a request made
 /// later, or still under way, ends with ``CurlError/closed``.
@@ -31,10 +31,15 @@ package final class CurlMulti: Sendable {
     /// - Throws: ``CurlError/canceled`` soon after the task was cancelled; the server may have had the
     ///   request all the same.
     package func perform(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
+        try await carry(.request(request))
+    }
+
+    /// Does an errand and waits for its end.
+    func carry(_ errand: CurlErrand) async throws(CurlError) -> CurlResponse {
         let ticket = inbox.makeTicket()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                guard inbox.leave(.start(request, ticket: ticket, .whole(continuation))) else {
+                guard inbox.leave(.start(errand, ticket: ticket, .whole(continuation))) else {
                     continuation.resume(returning: .failure(.closed))
                     return
                 }
@@ -95,8 +100,8 @@ private func startThread(for loop: CurlLoop) throws(CurlError) -> pthread_t {
 final class CurlInbox: Sendable {
     /// A wish of some task.
     enum Order: Sendable {
-        /// Begin a request.
-        case start(CurlRequest, ticket: UInt64, Reply)
+        /// Begin a request, or a mail.
+        case start(CurlErrand, ticket: UInt64, Reply)
         /// Let a paused transfer continue: its reader has room again.
         case resume(ticket: UInt64)
         /// End a request whose task was cancelled.

@@ -45,7 +45,9 @@ extension CurlMulti {
     /// - Throws: as ``perform(_:)``.
     package func open(_ request: CurlRequest) async throws(CurlError) -> CurlStream {
         let flow = CurlFlow(inbox: inbox)
-        guard inbox.leave(.start(request, ticket: flow.ticket, .pieces(flow))) else { throw .closed }
+        guard inbox.leave(.start(.request(request), ticket: flow.ticket, .pieces(flow))) else {
+            throw .closed
+        }
         let head = try await flow.head()
         return CurlStream(head, flow)
     }

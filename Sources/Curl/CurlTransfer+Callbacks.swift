@@ -13,6 +13,8 @@ extension CurlTransfer {
         try check(unsafe ccurl_set_write_function(easy, CURLOPT_HEADERFUNCTION, receiveHeaderLine))
         try check(unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, own))
         try check(unsafe ccurl_set_write_function(easy, CURLOPT_WRITEFUNCTION, receiveBodyBytes))
+        try check(unsafe ccurl_set_pointer(easy, CURLOPT_READDATA, own))
+        try check(unsafe ccurl_set_read_function(easy, readMessageBytes))
         try check(unsafe ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, own))
         try check(unsafe ccurl_set_open_socket_function(easy, openSocket))
         try check(unsafe ccurl_set_pointer(easy, CURLOPT_PREREQDATA, own))
@@ -46,6 +48,14 @@ private func receiveBodyBytes(
     // Anything but the full count makes libcurl stop; the count plus one can never be mistaken for it.
     case .enough: return size * count + 1
     }
+}
+
+private func readMessageBytes(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ own: UnsafeMutableRawPointer?
+) -> Int {
+    guard let transfer = unsafe CurlTransfer.from(own) else { return Int(CURL_READFUNC_ABORT) }
+    let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer.copyMessage(to: room)
 }
 
 /// Asks the guard, then opens the socket.

@@ -1,6 +1,6 @@
 import CCurl
 
-/// One request on its way: the easy handle, and what has come back so far.
+/// One request or mail on its way: the easy handle, and what has come back so far.
 ///
 /// Confined to the transfer thread. The handle's callbacks reach it by an unretained pointer, which is
 /// sound because its owner removes the handle from the multi before releasing it.
@@ -10,7 +10,12 @@ final class CurlTransfer {
     let easy: UnsafeMutableRawPointer
     let addressGuard: AddressGuard
     let pool: CurlPool
-    var headerList: UnsafeMutablePointer<curl_slist>?
+    /// The header lines of a request, or the recipients of a mail.
+    var list: UnsafeMutablePointer<curl_slist>?
+    /// What is sent of a mail, and how much of it was.
+    private var message: [UInt8] = []
+    private var sentBytes = 0
+    private let isMail: Bool
     private let errorText: UnsafeMutablePointer<CChar>
     let timeouts: CurlTimeouts
     private let bodyLimit: Int
@@ -40,27 +45,33 @@ final class CurlTransfer {
     ///
     /// The corresponding C function is `curl_easy_init`.
     init(
-        _ request: CurlRequest, ticket: UInt64, flow: CurlFlow?, pool: CurlPool
+        _ errand: CurlErrand, ticket: UInt64, flow: CurlFlow?, pool: CurlPool
     ) throws(CurlError) {
-        if let flaw = request.flaw { throw .malformed(flaw) }
+        if let flaw = errand.flaw { throw .malformed(flaw) }
         guard let easy = unsafe curl_easy_init() else { throw .library(.outOfMemory) }
         unsafe self.easy = easy
         self.ticket = ticket
         self.flow = flow
         self.pool = pool
-        addressGuard = request.addressGuard
-        timeouts = request.timeouts
-        bodyLimit = request.bodyLimit
+        addressGuard = errand.addressGuard
+        timeouts = errand.timeouts
+        bodyLimit = errand.answerLimit
+        if case .mail = errand { isMail = true } else { isMail = false }
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         try setBounds()
-        try setRequest(request)
+        switch errand {
+        case .request(let request): try setRequest(request)
+        case .mail(let mail):
+            message = mail.message
+            try setMail(mail)
+        }
         try setCallbacks()
     }
 
     deinit {
         unsafe curl_easy_cleanup(easy)
-        unsafe curl_slist_free_all(headerList)
+        unsafe curl_slist_free_all(list)
         unsafe errorText.deallocate()
     }
 
@@ -72,6 +83,7 @@ final class CurlTransfer {
 
     /// The outcome, once libcurl is done with the handle, with `code`.
     func outcome(_ code: CURLcode) -> Result<CurlResponse, CurlError> {
+        if isMail, let answer = mailAnswer(code) { return .success(answer) }
         // The rest of a body that is too long was refused by us: the answer itself is good.
         guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && bodyWasCut) else {
             if let refused, !hasOpenedSocket { return .failure(.refused(refused)) }
@@ -81,6 +93,13 @@ final class CurlTransfer {
             status: number(CURLINFO_RESPONSE_CODE), headers: headers, body: body, bodyWasCut: bodyWasCut,
             connectionWasReused: number(CURLINFO_NUM_CONNECTS) == 0)
         return .success(response)
+    }
+
+    /// What the mail server replied, where that is the outcome; `nil`: libcurl's code is.
+    private func mailAnswer(_ code: CURLcode) -> CurlResponse? {
+        guard code == CURLE_OK || (status >= 400 && code != CURLE_OPERATION_TIMEDOUT) else { return nil }
+        return CurlResponse(
+            status: status, headers: [], body: body, bodyWasCut: bodyWasCut, connectionWasReused: false)
     }
 
     /// When a lookup or the next byte is given up; `nil` when neither is waited for.
@@ -154,6 +173,7 @@ extension CurlTransfer {
     ///
     /// False when the head is longer than any honest one.
     func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
+        if isMail { return unsafe receive(replyLine: headerLine) }
         headerBytes += headerLine.count
         guard headerBytes <= Self.headerLimit else { return false }
         lastByteAt = .now
@@ -173,6 +193,26 @@ extension CurlTransfer {
             headers.append(CurlHeader(String(line[..<colon]), String(value.trimmed)))
         }
         return true
+    }
+
+    /// One line of a mail server's replies, all of which are kept up to a limit.
+    private func receive(replyLine: UnsafeRawBufferPointer) -> Bool {
+        phase = .answering
+        let code = unsafe Int(String(decoding: replyLine.prefix(3), as: UTF8.self)) ?? 0
+        // The reply to the farewell, which follows whatever became of the mail.
+        if code == 221 { return true }
+        status = code
+        guard body.count + replyLine.count <= bodyLimit else { return false }
+        unsafe body.append(contentsOf: replyLine)
+        return true
+    }
+
+    /// Puts the next bytes of a mail into `room`; how many there were.
+    func copyMessage(to room: UnsafeMutableRawBufferPointer) -> Int {
+        let part = message[sentBytes...].prefix(room.count)
+        unsafe room.copyBytes(from: part)
+        sentBytes += part.count
+        return part.count
     }
 
     /// Some bytes of the body.
@@ -215,7 +255,7 @@ extension CurlTransfer {
         try set(CURLOPT_NOSIGNAL, 1)
         // Without it a handle that is given up waits for its lookup, and with it every other transfer.
         try set(CURLOPT_QUICK_EXIT, 1)
-        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try set(CURLOPT_PROTOCOLS_STR, isMail ? "smtp,smtps" : "http,https")
         // An empty proxy is the only way to ask for none, whatever the environment names.
         try set(CURLOPT_PROXY, "")
         try set(CURLOPT_FOLLOWLOCATION, 0)
@@ -248,19 +288,19 @@ extension CurlTransfer {
         if request.body != nil, !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             try append("Content-Type:")
         }
-        try check(unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, headerList))
+        try check(unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, list))
     }
 
-    private func append(_ line: String) throws(CurlError) {
-        guard let longer = unsafe curl_slist_append(headerList, line) else { throw .library(.outOfMemory) }
-        unsafe headerList = longer
+    func append(_ line: String) throws(CurlError) {
+        guard let longer = unsafe curl_slist_append(list, line) else { throw .library(.outOfMemory) }
+        unsafe list = longer
     }
 
-    private func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
+    func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
         try check(unsafe ccurl_set_number(easy, option, value))
     }
 
-    private func set(_ option: CURLoption, _ value: String) throws(CurlError) {
+    func set(_ option: CURLoption, _ value: String) throws(CurlError) {
         try check(unsafe ccurl_set_text(easy, option, value))
     }
 

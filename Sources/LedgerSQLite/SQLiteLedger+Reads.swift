@@ -179,6 +179,10 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try BotRows.entries(in: database) }
     }
 
+    package func channelEntries() async throws(LedgerError) -> [ChannelEntry] {
+        try await read { database throws(StoreFailure) in try ChannelEntryRows.entries(in: database) }
+    }
+
     package func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
         try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
     }

@@ -113,6 +113,10 @@ extension ConfigurationReader {
     func value(of field: Field, as shape: FormField.Shape) -> FormValues.Value? {
         switch shape {
         case .word: return field.word().map { .word($0) }
+        case .mailServer:
+            guard let text = field.word() else { return nil }
+            hideSecrets(ofAddress: text, field.faults)
+            return .word(text)
         case .words where field.scalar?.isEmpty == false:
             let usual = ("expected a list, found text", CommonMistakes.channelCommand(field.scalar ?? ""))
             let (message, hint) = field.dashMistake ?? usual

@@ -156,6 +156,11 @@ struct HTTPExchange: Sendable {
         var others = secrets.keys
         if case .standardWebhooks(let key) = type(of: service).signature { others.removeAll { $0 == key } }
         for key in others { keys += secrets[key].map { SymmetricKey(data: Data($0.utf8)) } }
+        return identity(of: text, keys)
+    }
+
+    /// A code of a text and secrets, from which none of them can be read.
+    static func identity(of text: String, _ keys: [SymmetricKey]) -> String {
         // Each secret is the key of one round: a list in another order is another identity.
         var code = Data(SHA256.hash(data: Data(text.utf8)))
         for key in keys { code = Data(HMAC<SHA256>.authenticationCode(for: code, using: key)) }
@@ -193,7 +198,7 @@ package enum HTTPSenderError: Error, Hashable, Sendable, CustomStringConvertible
 
 extension DeliveryError {
     /// The same in other words.
-    fileprivate func saying(_ detail: String) -> DeliveryError {
+    func saying(_ detail: String) -> DeliveryError {
         switch self {
         case .retry(let reason, let after, _, let status):
             return .retry(reason, after: after, detail: detail, status: status)
@@ -206,7 +211,7 @@ extension DeliveryError {
     ///
     /// Where nothing can have been sent the way is unreachable; else the receiver may have had it, and will
     /// know the next attempt by its id.
-    fileprivate init(_ error: CurlError, from receiver: String) {
+    init(_ error: CurlError, from receiver: String) {
         switch error {
         case .malformed(let flaw):
             self = .giveUp(.unsendable, detail: "\(receiver): unsendable \(flaw.rawValue)")

@@ -15,6 +15,8 @@ import WebhookChannel
 /// Makes channels of their settings, and keeps those whose settings a reload left as they are.
 actor Channels {
     private let curl: CurlMulti
+    /// For mails alone; made when there is a channel that needs it.
+    private var mailCurl: CurlMulti?
     private let programs: ProgramDesk
     private let clock: any WallClock
     private let logger: Logger
@@ -45,31 +47,34 @@ actor Channels {
         leavingOutOf settings: [ChannelSetting], _ closed: [ChannelSetting],
         where mayLeave: @Sendable (_ channel: String, _ fault: String) -> Bool
     ) throws -> Made {
-        var leftOut: [LeftOut] = []
-        func leave(_ setting: ChannelSetting, _ reason: String) {
-            waiting[setting.name] = setting
-            leftOut.append(
-                LeftOut(
-                    .channel(setting.name, setting.form), place: setting.place, reason: reason))
-        }
-        var good: [ChannelSetting] = []
-        for setting in settings {
+        var (good, faulty): ([ChannelSetting], [ChannelSetting]) = ([], closed)
+        for var setting in settings {
             do throws(WebhookSecretError) {
                 if case .http(let form) = setting.form.carrier {
                     _ = try HTTPSender.signingSecrets(of: form, in: setting.secrets)
                 }
                 good.append(setting)
             } catch  where mayLeave(setting.name, "\(error)") {
-                leave(setting, "\(error)")
+                setting.fault = "\(error)"
+                faulty.append(setting)
             } catch {
                 // Making it is refused with its place.
                 good.append(setting)
             }
         }
-        for setting in closed { leave(setting, setting.fault ?? "it can't be used") }
         var made = try channels(good)
-        made.leftOut = leftOut
+        made.leftOut = leave(faulty)
         return made
+    }
+
+    /// Leaves these out, which have a fault; they can be tried again.
+    func leave(_ closed: [ChannelSetting]) -> [LeftOut] {
+        closed.map { setting in
+            waiting[setting.name] = setting
+            return LeftOut(
+                .channel(setting.name, setting.form), place: setting.place,
+                reason: setting.fault ?? "it can't be used")
+        }
     }
 
     /// Makes a channel that was left out, if its secrets can be read now.
@@ -87,6 +92,17 @@ actor Channels {
         } catch {
             return nil
         }
+    }
+
+    /// Makes one more channel.
+    ///
+    /// - Throws: a sentence that names the channel.
+    func add(_ setting: ChannelSetting) throws -> (any Channel, version: Int) {
+        if let fault = setting.fault { throw Failure(fault) }
+        let channel = try make(setting)
+        versions += 1
+        made[setting.name] = (setting, channel, versions)
+        return (channel, versions)
     }
 
     /// The channels of these settings.
@@ -108,14 +124,14 @@ actor Channels {
     }
 
     private func make(_ setting: ChannelSetting) throws -> any Channel {
-        do throws(HTTPSenderError) {
+        do {
             return try sender(for: setting)
         } catch {
             throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
         }
     }
 
-    private func sender(for setting: ChannelSetting) throws(HTTPSenderError) -> any Channel {
+    private func sender(for setting: ChannelSetting) throws -> any Channel {
         let userAgent = "Belfry/\(Version.text)"
         switch setting.form.carrier {
         case .desktop(let form):
@@ -130,6 +146,11 @@ actor Channels {
             return try HTTPEditor(
                 name: setting.name, form: form, secrets: setting.secrets, userAgent: userAgent, curl: curl,
                 clock: clock, logger: logger)
+        case .mail(let form, let server):
+            let mailCurl = try mailCurl ?? CurlMulti()
+            self.mailCurl = mailCurl
+            return MailSender(
+                name: setting.name, form: form, to: server, secrets: setting.secrets, curl: mailCurl)
         case .program(let form): return ProgramSender(name: setting.name, form: form, desk: programs)
         }
     }

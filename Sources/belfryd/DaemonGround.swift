@@ -45,10 +45,11 @@ struct DaemonGround {
         do {
             var configuration = try await source.read(.start, isOtherBot: { _ in true })
             ledger = try choice.open()
-            // Jobs of the files may belong to bots of the ledger, which is open only now.
-            if configuration.hasStrangers {
+            // Jobs of the files may belong to bots of the ledger, and it has channels of its own; it is open only now.
+            let own = OwnChannels(try await ledger.channelEntries(), zones: zones)
+            if configuration.hasStrangers || !own.isEmpty {
                 let names = try await Self.namesOfBots(in: ledger)
-                configuration = try await source.read(.start, isOtherBot: names.contains)
+                configuration = try await source.read(.start, isOtherBot: names.contains, adding: own)
             }
             activeConfiguration = ActiveConfiguration(configuration)
         } catch let refusal as ReloadRefusal {
@@ -165,7 +166,8 @@ struct DaemonGround {
             readConfiguration: { [source, ledger, activeConfiguration] in
                 let names = try await Self.namesOfBots(in: ledger)
                 let leftOut = activeConfiguration.configuration.leftOut
-                return try await source.read(.reload(leftOut), isOtherBot: names.contains)
+                let own = OwnChannels(try await ledger.channelEntries(), zones: source.zones)
+                return try await source.read(.reload(leftOut), isOtherBot: names.contains, adding: own)
             },
             houseFacts: FileProblems(
                 files: source.files, activeConfiguration: activeConfiguration, state: place
@@ -173,6 +175,7 @@ struct DaemonGround {
             reopenChannel: { [source] in await source.channels.reopen($0) },
             reopenBot: { [source] in source.keys.reopen($0) }, desk: desk,
             bots: .inState(paths.state, zones: zones),
+            ownChannels: .inState(paths.state, zones: zones, channels: source.channels),
             testBot: { [tester = makeTester()] in await tester.test($0, $1, asks: $2) },
             machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
@@ -202,13 +205,14 @@ struct ConfigurationSource: Sendable {
 
     /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.
     ///
-    /// A bot whose key can't be read is offline on each occasion. Jobs may belong to a bot for which `isOtherBot` holds.
+    /// A bot whose key can't be read is offline on each occasion. Jobs may belong to a bot for which `isOtherBot` holds. The
+    /// channels of the ledger, `own`, come after those of the files; one that can't be used is left out in any case.
     func read(
-        _ occasion: Occasion, isOtherBot: @escaping (String) -> Bool
+        _ occasion: Occasion, isOtherBot: @escaping (String) -> Bool, adding own: OwnChannels? = nil
     ) async throws -> EngineConfiguration {
         zones.forget()
         let edition = files.edition
-        let configuration: Configuration
+        var configuration: Configuration
         do {
             configuration = try files.read { reader in
                 reader.isOtherBot = isOtherBot
@@ -220,12 +224,19 @@ struct ConfigurationSource: Sendable {
         } catch let failure as Failure {
             throw ReloadRefusal(description: failure.message)
         }
+        let entries = own?.join(&configuration) ?? []
+        let ownNames = Set(entries.map(\.name))
         let made = try await channels.channels(
             leavingOutOf: configuration.channels, configuration.leftOut,
-            where: { occasion.leavesOut(channel: $0, $1) })
+            where: { ownNames.contains($0) || occasion.leavesOut(channel: $0, $1) })
         keys.note(configuration.bots)
-        return EngineConfiguration(
+        var active = EngineConfiguration(
             configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)
+        for entry in entries {
+            active.ownChannels.insert(entry.name)
+            active.addRoute(to: entry.name, when: entry.when)
+        }
+        return active
     }
 }
 

@@ -126,7 +126,8 @@ import Tracking
     }
 
     /// A test of a bot that is a program, which ends so once it is run.
-    private func test(_ dialect: ProgramDialect, asks: Bool, _ run: ProgramRun) async throws -> BotTestResult {
+    private func test(_ dialect: ProgramDialect, asks: Bool, _ run: ProgramRun) async throws -> BotTestResult
+    {
         var bot = BotInUse(nil, secrets: FormSecrets([BotInUse.key: ["sk-secret"]]))
         bot.program = BotProgram(dialect, command: ["my-bot"])
         let tester = BotTester(

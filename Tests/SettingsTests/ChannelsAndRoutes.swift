@@ -107,7 +107,33 @@ import Testing
         ("{ kind: mail, to: [] }", "can't be empty"),
         ("{ kind: mail, to: [a@e.org, 'b c@e.org'] }", "\"b c@e.org\" is not a mail address"),
         ("{ kind: mail, to: a@e.org, from: \"b@e.org\\nBcc: c@e.org\" }", "is not a mail address"),
-        ("{ kind: mail, to: a@e.org, url: smtp://e.org }", "\"url\" is not in this version"),
+        ("{ kind: mail, to: a@e.org, url: smtp://e.org }", "this mail has no from"),
+        ("{ kind: mail, to: a@e.org, cc: b@e.org }", "\"cc\" is not in this version"),
+        (
+            "{ kind: mail, to: root, from: b@e.org, url: smtp://e.org }",
+            "needs the whole address, as root@example.org"
+        ),
+        ("{ kind: mail, to: ü@e.org, from: b@e.org, url: smtp://e.org }", "write its ASCII form"),
+        ("{ kind: mail, to: a@e.org, url: 'https://e.org' }", "begins with smtps:// or smtp://"),
+        ("{ kind: mail, to: a@e.org, url: 'smtp://me:pw@e.org' }", "use `user:` and `password:`"),
+        ("{ kind: mail, to: a@e.org, url: 'smtp://e.org:0' }", "the port must be a number from 1 to 65535"),
+        ("{ kind: mail, to: a@e.org, url: 'smtp://0x7f000001' }", "this is not a host"),
+        ("{ kind: mail, to: a@e.org, url: 'smtps://e.org/x' }", "this is not a host"),
+        ("{ kind: mail, to: a@e.org, url: 'smtp://10.0.0.1' }", "10.0.0.1 is no public address"),
+        (
+            "{ kind: mail, to: a@e.org, url: 'smtp://e.org', tls: none }",
+            "unencrypted mail goes only to hosts"
+        ),
+        (
+            "{ kind: mail, to: a@e.org, url: 'smtp://e.org', tls: ssl }",
+            "tls is starttls, which is the default, or none"
+        ),
+        ("{ kind: mail, to: a@e.org, url: 'smtps://e.org', tls: none }", "smtps is always encrypted"),
+        ("{ kind: mail, to: a@e.org, url: 'smtp://e.org', user: u }", "this mail has no password"),
+        ("{ kind: mail, to: a@e.org, url: 'smtp://e.org', ca: mail.pem }", "needs an absolute path"),
+        ("{ kind: mail, to: a@e.org, url: 'smtp://e.org', sendmail: true }", "not to both"),
+        ("{ kind: mail, to: a@e.org, user: u }", "user is for a mail server; add url: smtp://host:587"),
+        ("{ kind: mail, to: a@e.org, sendmail: false }", "write sendmail: true, the path of a program"),
         ("{ kind: telegram }", "this telegram has no token"),
         ("{ kind: command }", "this command has no command"),
         (

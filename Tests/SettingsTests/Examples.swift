@@ -62,7 +62,7 @@ enum Examples {
         let configuration = try reader.read(
             SourceText(name: "belfry.yaml", text: text))
         #expect(configuration.jobs.count >= 3)
-        #expect(configuration.channels.count == ChannelForms.all.count)
+        #expect(Set(configuration.channels.map(\.form.kind)).count == ChannelForms.all.count)
         #expect(!configuration.bots.isEmpty)
         #expect(configuration.warnings.isEmpty)
     }

@@ -23,7 +23,8 @@ package enum Endpoints {
         editBot.row, removeBot.row, testBot.row, say.row, reply.row, react.row, resetBot.row,
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
-        channels.row, testChannel.row, retryChannel.row,
+        channels.row, addChannel.row, removeChannel.row, testChannel.row,
+        retryChannel.row,
     ]
 }
 
@@ -287,6 +288,15 @@ extension Endpoints {
     package static let channels = Endpoint(
         "channels", .get, "/v1/channels", answers: [WireChannel].self, "Lists the channels with their health."
     )
+
+    package static let addChannel = Endpoint(
+        "addChannel", .post, "/v1/channels", takes: .json(WireChannelDraft.self), answers: WireChannel.self,
+        creates: true, needsJobs: true, errors: [.badValue, .channelExists], "Adds a channel.")
+
+    package static let removeChannel = Endpoint(
+        "removeChannel", .delete, "/v1/channels/{channel}", path: String.self, needsJobs: true,
+        errors: [.noSuchChannel, .channelFromFile],
+        "Removes a channel and its secrets; what waits for it stays in the outbox.")
 
     package static let testChannel = Endpoint(
         "testChannel", .post, "/v1/channels/{channel}/test", path: String.self, answers: WireChannelTest.self,

@@ -38,6 +38,8 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case botExists = "E1310"
     case botInUse = "E1311"
     case questionClosed = "E1312"
+    case channelExists = "E1313"
+    case channelFromFile = "E1314"
 
     case timedOut = "E1401"
 
@@ -93,6 +95,8 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .botExists: ErrorRow(409, .refused, exit: 5, "a bot of that name exists")
         case .botInUse: ErrorRow(409, .refused, exit: 5, "jobs belong to the bot")
         case .questionClosed: ErrorRow(409, .refused, exit: 5, "the question is closed")
+        case .channelExists: ErrorRow(409, .refused, exit: 5, "a channel of that name exists")
+        case .channelFromFile: ErrorRow(409, .refused, exit: 5, "the channel comes from a file")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")

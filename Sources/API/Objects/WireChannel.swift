@@ -1,9 +1,13 @@
+package import Tracking
+
 /// Where notices go, and whether they get there.
 package struct WireChannel: Hashable, Sendable, Codable {
     /// Its name in the configuration.
     package var name: String
-    /// `desktop` or `webhook`.
+    /// The kind of its form, as `desktop` or `webhook`.
     package var kind: String
+    /// `file`, or `cli` where `belfry channel add` made it.
+    package var origin: String?
     /// `working`, `away` (nobody at the far end), `failing`, `disabled`, or `untried`.
     package var state: String
     /// Since when it is in that state.
@@ -59,5 +63,23 @@ package struct WireChannelTest: Hashable, Sendable, Codable {
         self.outcome = outcome
         self.detail = detail
         self.outbox = outbox
+    }
+}
+
+/// What makes a channel.
+package struct WireChannelDraft: Hashable, Sendable, Codable {
+    /// Its name.
+    package var name: String
+    /// Its settings in the form that the configuration file has, the kind among them.
+    package var settings: JSON
+    /// Secrets of the settings, by key: each is kept in a file of the daemon's state that nobody else can read.
+    package var secrets: [String: String]?
+    /// The words of its route; absent: the usual ones.
+    package var when: [String]?
+
+    /// Settings of a channel.
+    package init(name: String, settings: JSON) {
+        self.name = name
+        self.settings = settings
     }
 }

@@ -8,8 +8,27 @@ import Timeline
 
 extension DaemonHandler {
     func channels() -> [WireChannel] {
-        let channels = control.activeConfiguration.configuration.channels
-        return channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels
+        let configuration = control.activeConfiguration.configuration
+        let all = configuration.channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels
+        return all.map { channel in
+            var channel = channel
+            channel.origin = configuration.ownChannels.contains(channel.name) ? "cli" : "file"
+            return channel
+        }
+    }
+
+    func addChannel(_ draft: WireChannelDraft) async throws(APIError) -> WireChannel {
+        try await asking(
+            await control.addChannel(
+                draft.name, draft.settings, secrets: draft.secrets ?? [:], when: draft.when ?? []))
+        guard let channel = channels().first(where: { $0.name == draft.name }) else {
+            throw APIError(.noSuchChannel, "channel \(Quoted.of(draft.name)) was removed at the same time")
+        }
+        return channel
+    }
+
+    func removeChannel(_ name: String) async throws(APIError) {
+        try await asking(await control.removeChannel(name))
     }
 
     /// Sends a test and waits a while for its outcome.

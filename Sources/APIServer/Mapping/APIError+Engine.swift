@@ -24,6 +24,8 @@ extension APIError {
         case .botExists(let name, let place): self.init(taken: "bot", name, at: place, .botExists)
         case .ownedByFile(let name, let place): self.init(ofFile: "job", name, at: place, .jobFromFile)
         case .botOfFile(let name, let place): self.init(ofFile: "bot", name, at: place, .botFromFile)
+        case .channelExists(let name, let isOfFile): self.init(channelTaken: name, isOfFile: isOfFile)
+        case .channelOfFile(let name, let path): self.init(channelOfFile: name, at: path)
         case .jobsName(let name):
             self.init(
                 .jobExists, "\(Quoted.of(name)) is the name of a job", hint: "Choose another with --name.")
@@ -102,6 +104,22 @@ extension APIError {
 
     private init(ofFile kind: String, _ name: String, at place: String, _ code: ErrorCode) {
         self.init(code, "\(kind) \"\(name)\" comes from \(place)", hint: Self.editHint)
+    }
+
+    private init(channelTaken name: String, isOfFile: Bool) {
+        self.init(
+            .channelExists,
+            "there is a channel \(Quoted.of(name)) already" + (isOfFile ? ", in the configuration" : ""),
+            hint: "Choose another name with --name"
+                + (isOfFile ? "." : ", or remove it: belfry channel rm \(name)"))
+    }
+
+    /// `path` is the configuration's; nil: there is none, and the channel is there by default.
+    private init(channelOfFile name: String, at path: String?) {
+        self.init(
+            .channelFromFile,
+            "channel \(Quoted.of(name)) \(path.map { "comes from \($0)" } ?? "is there by default")",
+            hint: path == nil ? "It ends with a configuration that describes channels." : Self.editHint)
     }
 
     private static let editHint = "Change it there, then: belfry reload"

@@ -54,11 +54,13 @@ package enum FormCarrier: Sendable {
     case httpLevel(any HTTPLevelForm)
     /// Calls of a program.
     case program(any ProgramForm)
+    /// Mails to a mail server.
+    case mail(MailForm, MailServer)
 
     /// The form where it speaks HTTP.
     package var service: (any HTTPService)? {
         switch self {
-        case .desktop, .program: nil
+        case .desktop, .program, .mail: nil
         case .http(let form): form
         case .httpLevel(let form): form
         }

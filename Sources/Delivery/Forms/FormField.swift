@@ -12,6 +12,8 @@ package struct FormField: Hashable, Sendable {
         case list
         /// An http or https address; what may be a secret in it is hidden from errors.
         case address
+        /// The address of a mail server; what may be a secret in it is hidden from errors.
+        case mailServer
         /// A list of hosts, addresses and networks.
         case exceptions
         /// A length of time, as `30s`.

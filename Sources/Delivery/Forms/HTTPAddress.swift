@@ -45,11 +45,19 @@ package struct HTTPAddress: Hashable, Sendable {
         {
             throw .badTarget(bad..<bad + 1)
         }
-        let (host, afterHost) = try Self.host(bytes, authority.indices)
+        let (host, port) = try Self.hostAndPort(bytes, start..<end)
         self.text = text
         self.isSecure = isSecure
         self.host = host
-        self.port = try Self.port(bytes[afterHost..<end]) ?? (isSecure ? 443 : 80)
+        self.port = port ?? (isSecure ? 443 : 80)
+    }
+
+    /// The host and the port, where one is written, of the authority in `range`.
+    static func hostAndPort(
+        _ bytes: [UInt8], _ range: Range<Int>
+    ) throws(FormError) -> (host: String, port: Int?) {
+        let (host, afterHost) = try host(bytes, range)
+        return (host, try port(bytes[afterHost..<range.upperBound]))
     }
 
     private static func host(

@@ -187,7 +187,7 @@ package struct HTTPReach: Hashable, Sendable {
         self.allow = allow
         self.connectTimeout = min(connectTimeout, timeout)
         self.timeout = timeout
-        if !url.isSecure, !mayBeException { throw .plainHTTP(host: url.host) }
+        if !url.isSecure, !addresses.mayBeException { throw .plainHTTP(host: url.host) }
         if let address = AddressRange.bytes(of: url.host), !mayConnect(to: address) {
             throw .notPublic(host: url.host)
         }
@@ -197,26 +197,48 @@ package struct HTTPReach: Hashable, Sendable {
     ///
     /// Asked at connect with the very address, on each attempt: a name may lead elsewhere tomorrow.
     package func mayConnect(to address: [UInt8]) -> Bool {
-        isNamed || isException(address) || (url.isSecure && AddressRange.isPublic(address))
+        addresses.mayConnect(to: address)
     }
 
     /// Names the rule of ``mayConnect(to:)``: two reaches whose rules have one name decide the same.
-    package var rule: String {
-        "\(url.isSecure) \(url.host) \(allow.map { "\($0)" }.sorted().joined(separator: " "))"
+    package var rule: String { addresses.name }
+
+    private var addresses: AddressRule {
+        AddressRule(host: url.host, isEncrypted: url.isSecure, allow: allow)
+    }
+}
+
+/// Which addresses a host may be reached at.
+package struct AddressRule: Hashable, Sendable {
+    /// The host, in lower case; of an address of version 6 without the brackets.
+    package let host: String
+    /// Whether the way there is encrypted.
+    package let isEncrypted: Bool
+    /// What may be reached although it is not public, or unencrypted.
+    package let allow: [AddressException]
+
+    /// Whether to connect to `address` (four or sixteen bytes), which the host was resolved to.
+    package func mayConnect(to address: [UInt8]) -> Bool {
+        isNamed || isException(address) || (isEncrypted && AddressRange.isPublic(address))
     }
 
-    private var isNamed: Bool { allow.contains(.host(url.host)) }
+    /// Two rules of one name decide the same.
+    package var name: String {
+        "\(isEncrypted) \(host) \(allow.map { "\($0)" }.sorted().joined(separator: " "))"
+    }
+
+    /// Whether an exception can apply at all, as far as is known before the name is resolved.
+    var mayBeException: Bool {
+        if isNamed { return true }
+        if let address = AddressRange.bytes(of: host) { return isException(address) }
+        return allow.contains { if case .network = $0 { true } else { false } }
+    }
+
+    private var isNamed: Bool { allow.contains(.host(host)) }
 
     private func isException(_ address: [UInt8]) -> Bool {
         allow.contains { exception in
             if case .network(let range) = exception { range.contains(address) } else { false }
         }
-    }
-
-    /// Whether an exception can apply at all, as far as is known before the name is resolved.
-    private var mayBeException: Bool {
-        if isNamed { return true }
-        if let address = AddressRange.bytes(of: url.host) { return isException(address) }
-        return allow.contains { if case .network = $0 { true } else { false } }
     }
 }

@@ -1,15 +1,36 @@
 import Timeline
+import Tracking
 
 /// A mail as a mail program reads it: headers, and a text that is there twice, plain and as HTML.
 ///
 /// - Source: RFC 5322, RFC 2045 to 2047.
 struct MailText {
     private var headers: [(name: String, value: String)] = []
-    private let text: String
+    private var plain: String
+    private var html: String
 
     /// A mail of this text; its headers are added in the order in which they shall stand.
-    init(text: String) {
-        self.text = text
+    init(_ text: String, markup: NoticeMarkup?) {
+        switch markup {
+        case nil: (plain, html) = (text, FormText.html(text))
+        case .markdown:
+            let markdown = Markdown(text)
+            (plain, html) = (markdown.text(for: PlainPlace()), markdown.text(for: HTMLPlace()))
+        case .markdownLines:
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+                Markdown.spans(of: String($0))
+            }
+            func show(_ place: some MarkdownPlace) -> String {
+                lines.map { $0.map(place.show).joined() }.joined(separator: "\n")
+            }
+            (plain, html) = (show(PlainPlace()), show(HTMLPlace()))
+        }
+    }
+
+    /// Adds text without markup at the end.
+    mutating func append(_ text: String) {
+        plain += text
+        html += FormText.html(text)
     }
 
     /// Adds a header line; `nil` adds none.
@@ -19,13 +40,12 @@ struct MailText {
 
     /// All of it, with the line ends that mail programs of Unix read.
     var bytes: [UInt8] {
-        let html =
-            "<html><body><div style=\"white-space: pre-wrap\">\(FormText.html(text))</div></body></html>\n"
+        let page = "<html><body><div style=\"white-space: pre-wrap\">\(html)</div></body></html>\n"
         var lines = headers.map { "\($0.name): \($0.value)" }
         lines += [
             "MIME-Version: 1.0", "Content-Type: multipart/alternative; boundary=\"\(Self.boundary)\"", "",
         ]
-        for (type, part) in [("plain", text + "\n"), ("html", html)] {
+        for (type, part) in [("plain", plain + "\n"), ("html", page)] {
             lines += [
                 "--\(Self.boundary)", "Content-Type: text/\(type); charset=utf-8",
                 "Content-Transfer-Encoding: base64", "",
@@ -103,4 +123,18 @@ struct MailText {
         }
         return text
     }
+}
+
+/// The HTML of mails, where line breaks stand as they are.
+private struct HTMLPlace: MarkdownPlace {
+    func show(_ span: Markdown.Span) -> String {
+        var text = FormText.html(span.text)
+        if span.style.contains(.code) { text = "<code>\(text)</code>" }
+        if span.style.contains(.italic) { text = "<i>\(text)</i>" }
+        if span.style.contains(.bold) { text = "<b>\(text)</b>" }
+        guard let link = span.link else { return text }
+        return "<a href=\"\(FormText.html(link).replacing("\"", with: "&quot;"))\">\(text)</a>"
+    }
+
+    func show(code: String) -> String { "<code>\(FormText.html(code))</code>" }
 }

@@ -15,15 +15,38 @@ package struct Routing: Hashable, Sendable {
         isDefault = false
     }
 
-    private init(standard route: Route) {
-        routes = [route]
-        isDefault = true
+    private init(_ routes: [Route], isDefault: Bool) {
+        self.routes = routes
+        self.isDefault = isDefault
     }
 
     /// The default route, where nobody wrote one, to these channels.
     package static func standard(to channels: [String]) -> Routing {
-        Routing(standard: Route(when: Set(RouteWord.allCases), to: channels))
+        Routing([Route(when: Set(RouteWord.allCases), to: channels)], isDefault: true)
     }
+
+    /// With a route of its own for a channel that was made on the command line.
+    ///
+    /// Without words it is the default route where nobody wrote one, else one for what people want to know.
+    package func adding(_ channel: String, when words: Set<RouteWord>) -> Routing {
+        if words.isEmpty, isDefault, let standard = routes.first {
+            let all = Route(when: standard.when, to: standard.to + [channel])
+            return Routing([all] + routes.dropFirst(), isDefault: true)
+        }
+        let route = Route(when: words.isEmpty ? Self.usual : words, to: [channel])
+        return Routing(routes + [route], isDefault: isDefault)
+    }
+
+    /// Without what leads to the channel.
+    package func removing(_ channel: String) -> Routing {
+        let others = routes.map { Route(when: $0.when, to: $0.to.filter { $0 != channel }) }
+        return Routing(others.filter { !$0.to.isEmpty }, isDefault: isDefault)
+    }
+
+    /// What people want to know of where nobody chose.
+    private static let usual: Set<RouteWord> = [
+        .failed, .recovered, .lost, .missed, .message, .question, .test,
+    ]
 
     /// What is wrong with the routes, given the channels there are; empty when nothing is.
     package func problems(channels: Set<String>) -> [RoutingError] {

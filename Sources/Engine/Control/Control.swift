@@ -24,6 +24,8 @@ package struct Control: Sendable {
     package let desk: BotDesk
     /// Makes bots of the ledger.
     let bots: BotMaking
+    /// Makes channels of the ledger.
+    let ownChannels: ChannelMaking
     /// Tests a bot.
     let testBot: BotTest
     /// A fresh UUIDv7 at each call.
@@ -42,7 +44,7 @@ package struct Control: Sendable {
         houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] },
         reopenChannel: @escaping @Sendable (String) async -> (any Channel, version: Int)? = { _ in nil },
         reopenBot: @escaping @Sendable (String) async -> BotInUse? = { _ in nil }, desk: BotDesk? = nil,
-        bots: BotMaking = .none,
+        bots: BotMaking = .none, ownChannels: ChannelMaking = .none,
         testBot: @escaping BotTest = { _, _, _ in BotTestResult() },
         machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
     ) {
@@ -58,6 +60,7 @@ package struct Control: Sendable {
             reopenBot: reopenBot)
         self.testBot = testBot
         self.bots = bots
+        self.ownChannels = ownChannels
         self.desk =
             desk
             ?? BotDesk(ledger: ledger, activeConfiguration: activeConfiguration, zones: zones, clock: clock)
@@ -142,9 +145,13 @@ package enum EngineError: Error, Hashable, Sendable {
     case botExists(String, place: String?)
     /// The bot belongs to a file, named with its line: only an edit of the file changes it.
     case botOfFile(String, place: String)
+    /// A channel of that name is there already, of a file or made on the command line.
+    case channelExists(String, isOfFile: Bool)
+    /// The channel belongs to a file, or to the defaults where there is none: only an edit of the file changes it.
+    case channelOfFile(String, path: String?)
     /// These jobs belong to the bot.
     case botInUse(String, jobs: [String])
-    /// What was asked for is done, but the file of a bot's key is not as it should be; the text says why.
+    /// What was asked for is done, but the file of a secret is not as it should be; the text says why.
     case keyFile(String)
     /// A command that belongs to no job can't be filed under the name of one.
     case jobsName(String)

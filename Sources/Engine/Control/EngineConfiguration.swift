@@ -20,6 +20,8 @@ package struct EngineConfiguration: Sendable {
     package var versions: [String: Int]
     /// Which edition of the files it was read from; differs as soon as one of them is changed.
     package var edition: String
+    /// The names of the channels that were made on the command line.
+    package var ownChannels: Set<String> = []
     /// What of it could not be used.
     package var leftOut: [LeftOut] = []
 

@@ -120,6 +120,10 @@ package indirect enum Change: Sendable {
     case insertReceipt(ReceiptRecord)
     /// Inserts or replaces the state of a channel (its circuit).
     case putChannel(ChannelRecord)
+    /// Inserts a channel that was made on the command line. Guard: there is none of that name.
+    case putChannelEntry(ChannelEntry)
+    /// Removes such a channel; its state, and what waits for it, stay. Guard: there is one.
+    case removeChannelEntry(name: String)
 
     // MARK: Events
 
@@ -161,7 +165,8 @@ extension Change {
             .talk
         case .insertQuestion, .closeQuestion: .questions
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
-            .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
+            .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel,
+            .putChannelEntry, .removeChannelEntry:
             .outbox
         case .append, .moveConsumer: .events
         }
@@ -184,7 +189,8 @@ extension Change {
             .beginSession, .putItem, .closeQuestion,
             .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
-            .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
+            .putChannel, .putChannelEntry, .removeChannelEntry, .append, .moveConsumer, .recordVerdicts,
+            .setFact, .removeRun, .removeHistory:
             false
         }
     }
@@ -206,6 +212,8 @@ extension Change {
         case .recordReply(let reply): "recordReply \(reply.bot)"
         case .putBot(let bot, _): "putBot \(bot.name)"
         case .removeBot(let name, _): "removeBot \(name)"
+        case .putChannelEntry(let channel): "putChannelEntry \(channel.name)"
+        case .removeChannelEntry(let name): "removeChannelEntry \(name)"
         case .noteBot(let name, _): "noteBot \(name)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"

@@ -172,6 +172,8 @@ package protocol OutboxReading: Sendable {
     func surface(channel: String, remote: RemoteID) async throws(LedgerError) -> SurfaceRecord?
     func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord]
     func channel(named name: String) async throws(LedgerError) -> ChannelRecord?
+    /// The channels that were made on the command line, in the order in which they were.
+    func channelEntries() async throws(LedgerError) -> [ChannelEntry]
 }
 
 /// What every consumer of events reads.

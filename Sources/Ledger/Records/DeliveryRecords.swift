@@ -1,5 +1,6 @@
 package import Delivery
 package import Timeline
+package import Tracking
 
 /// An outbox entry as stored: an edge for one webhook-like channel.
 package struct OutboxRecord: Hashable, Sendable {
@@ -108,5 +109,21 @@ package struct ChannelRecord: Hashable, Sendable {
         self.circuit = circuit
         self.identity = identity
         self.updatedAt = updatedAt
+    }
+}
+
+/// A channel that was made on the command line.
+package struct ChannelEntry: Hashable, Sendable {
+    /// Its name.
+    package var name: String
+    /// What describes it, in the form that the configuration file has; its secrets are named, and are not in it.
+    package var settings: JSON
+    /// The words of its route; none: the usual ones.
+    package var when: [String]
+
+    package init(name: String, settings: JSON, when: [String] = []) {
+        self.name = name
+        self.settings = settings
+        self.when = when
     }
 }

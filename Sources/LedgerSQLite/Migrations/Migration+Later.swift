@@ -234,4 +234,16 @@ extension Migration {
             UPDATE consumer SET seq = min(seq, coalesce((SELECT max(seq) FROM event), 0));
             DROP INDEX outbox_untried;
             """)
+
+    /// The channels that were made on the command line.
+    static let ownChannels = Migration(
+        version: 18,
+        sql: """
+            CREATE TABLE own_channel (
+                number INTEGER PRIMARY KEY,
+                name TEXT NOT NULL UNIQUE,
+                settings TEXT NOT NULL,
+                words TEXT NOT NULL
+            ) STRICT;
+            """)
 }

@@ -219,6 +219,7 @@ struct StationRows {
     private let slots: SlotRows
     private let runs: RunRows
     private let bots: BotRows
+    private let channels: ChannelEntryRows
     private let talk: TalkRows
     private let conversations: ConversationRows
     private let questions: QuestionRows
@@ -235,6 +236,7 @@ struct StationRows {
         slots = try SlotRows(in: database)
         runs = try RunRows(in: database, ordinals: ordinals)
         bots = try BotRows(in: database)
+        channels = try ChannelEntryRows(in: database)
         talk = try TalkRows(in: database)
         conversations = try ConversationRows(in: database)
         questions = try QuestionRows(in: database)
@@ -268,6 +270,8 @@ struct StationRows {
         case .recordReply(let reply): try bots.record(reply)
         case .putBot(let bot, let old): try bots.put(bot, replacing: old)
         case .removeBot(let name, let revision): try bots.remove(name, revision: revision)
+        case .putChannelEntry(let channel): try channels.put(channel)
+        case .removeChannelEntry(let name): try channels.remove(name)
         case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): if try talk.insert(message) { fresh.add(message) }
         case .markRead(let bot, let thread, let moment):

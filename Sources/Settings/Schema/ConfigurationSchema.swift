@@ -96,24 +96,7 @@ package struct ConfigurationSchema {
             JSON.Member(field.name, field.shape.schema.described("\(field.meaning), as \(field.example)"))
         }
         return SchemaParts.object(
-            [.init("kind", kind)] + settings, required: ["kind"] + Self.requiredKeys(of: form))
-    }
-
-    /// The keys that a form can't do without: it names them itself, one after the other.
-    private static func requiredKeys(of form: any ChannelForm.Type) -> [String] {
-        var (keys, values): ([String], _) = ([], FormValues())
-        while true {
-            do throws(FormError) {
-                _ = try form.init(values)
-                return keys
-            } catch {
-                guard case .missing(let key) = error, !keys.contains(key),
-                    let field = form.fields.first(where: { $0.name == key })
-                else { return keys }
-                keys.append(key)
-                values[key] = field.shape.sample
-            }
-        }
+            [.init("kind", kind)] + settings, required: ["kind"] + form.requiredFields.map(\.name))
     }
 
     private var route: JSON {

@@ -159,6 +159,7 @@ extension FormField.Shape {
         case .words: return JobForm.words.schema
         case .list: return JobForm.list.schema
         case .address: return SchemaParts.text(#"^[Hh][Tt][Tt][Pp][Ss]?://[^@\s#]+$"#)
+        case .mailServer: return SchemaParts.text(#"^[Ss][Mm][Tt][Pp][Ss]?://[^@\s#/]+/?$"#)
         case .duration: return SchemaParts.text(SchemaParts.duration)
         case .exceptions: return SchemaParts.list(of: SchemaParts.word())
         case .secrets:
@@ -167,18 +168,6 @@ extension FormField.Shape {
             }
             let one = JSON.object(["anyOf": .array(places)])
             return .object(["anyOf": .array([one, SchemaParts.list(of: one, least: 1)])])
-        }
-    }
-
-    /// A value that any form accepts, to find out what else it needs.
-    var sample: FormValues.Value? {
-        switch self {
-        case .word: .word("x")
-        case .words, .list: .words(["x"])
-        case .address: (try? HTTPAddress("https://example.org/")).map { .address($0) }
-        case .duration: .duration(.seconds(1))
-        case .exceptions: .exceptions([])
-        case .secrets: .secrets([.file("/x")])
         }
     }
 }

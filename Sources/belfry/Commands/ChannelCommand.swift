@@ -6,8 +6,11 @@ import TerminalView
 
 struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "channel", abstract: "Lists and tests notification channels.",
-        subcommands: [ChannelListCommand.self, ChannelTestCommand.self])
+        commandName: "channel", abstract: "Lists, adds and tests notification channels.",
+        subcommands: [
+            ChannelListCommand.self, ChannelAddCommand.self, ChannelTestCommand.self,
+            ChannelRemoveCommand.self,
+        ])
 }
 
 struct ChannelListCommand: ParsableCommand {
@@ -49,8 +52,11 @@ struct ChannelTestCommand: ParsableCommand {
     var name: String
     @OptionGroup var common: CommonOptions
 
-    func run() throws {
-        let test = try common.client().ask(Endpoints.testChannel(name))
+    func run() throws { try Self.test(name, try common.client(), common) }
+
+    /// Sends a test over a channel and shows the outcome, which is the exit code, too.
+    static func test(_ name: String, _ client: DaemonClient, _ common: CommonOptions) throws {
+        let test = try client.ask(Endpoints.testChannel(name))
         if common.json {
             StandardOutput.print(try WireCoding.text(test))
         } else {

@@ -38,7 +38,9 @@ struct ImportCrontabCommand: ParsableCommand {
     func run() throws {
         let text = try text()
         let form = form(of: text)
-        var maker = CrontabImport(file: file, start: try options.start(), rights: options.rights())
+        var maker = CrontabImport(
+            file: file, start: try options.start(), rights: options.rights(),
+            mailChannel: options.mailChannel())
         let jobs = maker.jobs(Crontab(text, form: form))
         if !userForm && !systemForm && !options.common.json && !jobs.isEmpty {
             StandardError.print(

@@ -10,14 +10,17 @@ struct CrontabImport {
     let start: Moment
     private var names = CommandNames(taken: JobName.reserved)
     private let rights: ImportRights
+    /// The daemon's channel for mail; nil: it has none, or does not answer.
+    private let mailChannel: String?
     private let local = Zones.local
     /// What was made of times and a zone before: many lines have the same.
     private var known: [[String]: ImportedTimes] = [:]
 
-    init(file: String, start: Moment, rights: ImportRights) {
+    init(file: String, start: Moment, rights: ImportRights, mailChannel: String? = nil) {
         self.file = file
         self.start = start
         self.rights = rights
+        self.mailChannel = mailChannel
     }
 
     /// The jobs in the order of their lines.
@@ -50,8 +53,9 @@ struct CrontabImport {
 
     private func setAction(of job: inout ImportedJob, _ line: CrontabLine) {
         var environment = line.environment
-        if environment.removeValue(forKey: "MAILTO") != nil {
-            job.notes.append("no mail is sent (MAILTO); what it prints is kept: belfry run logs JOB")
+        // An empty one asks cron for no mail.
+        if let address = environment.removeValue(forKey: "MAILTO"), !address.isEmpty {
+            mail(to: address, of: &job)
         }
         environment["MAILFROM"] = nil
         environment["CRON_TZ"] = nil
@@ -65,6 +69,21 @@ struct CrontabImport {
         guard let text = line.shellText else { return }
         if line.input != nil { job.notes.append("the text after % became a here-document") }
         if shell == "/bin/sh" { job.shell = text } else { job.command = [shell, "-c", text] }
+    }
+
+    /// What a job prints is mailed where there is a channel for that, as cron does; its failures are in any case.
+    private func mail(to address: String, of job: inout ImportedJob) {
+        if let mailChannel {
+            job.sendsOutput = true
+            job.notes.append(
+                "MAILTO: what it prints becomes a message, which channel \(mailChannel) mails if its route has message"
+            )
+        } else {
+            let recipient = address.contains("@") ? address : "\(address)@example.org"
+            job.notes.append(
+                "no mail is sent (MAILTO): first add a channel, belfry channel add mailto:\(recipient); "
+                    + "what it prints is kept: belfry run logs JOB")
+        }
     }
 
     private mutating func times(of line: CrontabLine) -> ImportedTimes {

@@ -1,6 +1,7 @@
 import API
 import APIClient
 import ArgumentParser
+import Delivery
 import Host
 import Timeline
 
@@ -138,6 +139,11 @@ struct ImportOptions: ParsableArguments {
 
     /// How many jobs a note names.
     private static let mostNames = 5
+
+    /// The daemon's first channel for mail; nil: it has none, or does not answer.
+    func mailChannel() -> String? {
+        (try? common.client().ask(Endpoints.channels()))?.first { $0.kind == MailForm.kind.rawValue }?.name
+    }
 
     /// Who the jobs will run as.
     func rights() -> ImportRights {

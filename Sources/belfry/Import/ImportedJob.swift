@@ -41,6 +41,8 @@ struct ImportedJob {
     var user: String?
     var nice: Int?
     var spread: Duration?
+    /// Whether what a successful run prints is a message.
+    var sendsOutput = false
     /// What is different from the original, or was left out.
     var notes: [String] = []
     var refusal: String?
@@ -67,6 +69,10 @@ struct ImportedJob {
         draft.fields["user"] = user?.json
         draft.fields["nice"] = nice?.json
         draft.fields["spreadMs"] = spread?.json
+        if sendsOutput {
+            draft.fields[path: "notify.message"] = .string("output")
+            draft.fields[path: "notify.output"] = .string("all")
+        }
         return draft
     }
 
@@ -124,7 +130,7 @@ struct ImportedJob {
         [
             user.map { "user: \($0)" }, nice.map { "nice: \($0)" },
             spread.map { "spread: \($0.limitWords)" }, catchUp.map { "catch-up: \($0)" },
-            overlap.map { "overlap: \($0)" },
+            overlap.map { "overlap: \($0)" }, sendsOutput ? "message: its output (all)" : nil,
         ].compactMap { $0 }
     }
 

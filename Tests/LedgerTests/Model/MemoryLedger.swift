@@ -194,6 +194,10 @@ extension MemoryLedger {
         try await read { $0.bots() }
     }
 
+    func channelEntries() async throws(LedgerError) -> [ChannelEntry] {
+        try await read { $0.channelEntries() }
+    }
+
     func botEntries() async throws(LedgerError) -> [BotEntry] {
         try await read { $0.botEntries() }
     }

@@ -199,6 +199,8 @@ extension ModelLedger: TalkReading {
 }
 
 extension ModelLedger: OutboxReading, EventReading {
+    func channelEntries() -> [ChannelEntry] { ownChannels }
+
     func outbox(id: String) -> OutboxRecord? { outbox.first { $0.id == id } }
 
     func outbox(cause: String) -> OutboxRecord? { outbox.first { $0.cause == cause } }

@@ -23,6 +23,8 @@ struct ModelLedger: Sendable {
     var months: [BotMonth] = []
     var states: [String: BotRecord] = [:]
     var ownBots: [String: BotEntry] = [:]
+    /// In the order in which they were made.
+    var ownChannels: [ChannelEntry] = []
     var messages: [MessageRecord] = []
     var talk = ModelTalk()
     /// In the order they were asked.
@@ -99,6 +101,12 @@ struct ModelLedger: Sendable {
         case .removeBot(let name, let revision):
             try require(ownBots[name]?.revision == revision)
             ownBots[name] = nil
+        case .putChannelEntry(let channel):
+            try require(!ownChannels.contains { $0.name == channel.name })
+            ownChannels.append(channel)
+        case .removeChannelEntry(let name):
+            try require(ownChannels.contains { $0.name == name })
+            ownChannels.removeAll { $0.name == name }
         case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }

@@ -34,7 +34,7 @@ struct RandomChanges {
         case 15 where flip(): return talk()
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
         case 17: return flip() ? putItem(model) : question()
-        case 26: return putBot(model)
+        case 26: return flip() ? putBot(model) : channelEntry()
         case 25: return flip() ? .recordReply(reply()) : .noteBot(pick(["ops", "web"]), note())
         case 18: return .insertOutbox(entry())
         case 19: return flip() ? moveOutbox(model) : moveLine(model)
@@ -169,6 +169,14 @@ struct RandomChanges {
     private mutating func usage() -> BotUsage {
         BotUsage(
             inputTokens: made, cachedTokens: made / 2, outputTokens: 3, costMicros: maybe { Int64($0.made) })
+    }
+
+    private mutating func channelEntry() -> Change {
+        let name = pick(["team", "pager"])
+        if flip() { return .removeChannelEntry(name: name) }
+        let settings = JSON.object(["kind": .string("k\(made)")])
+        return .putChannelEntry(
+            ChannelEntry(name: name, settings: settings, when: flip() ? ["failed", "test"] : []))
     }
 
     private mutating func putBot(_ model: ModelLedger) -> Change {

@@ -68,6 +68,7 @@ extension Snapshot {
         answers["a question"] = try await ledger.question(id: "q3")
         answers["bots"] = try await ledger.bots()
         answers["bot entries"] = try await ledger.botEntries()
+        answers["channel entries"] = try await ledger.channelEntries()
         answers["months"] = try await ledger.months(of: nil)
         answers["months of one"] = try await ledger.months(of: "ops")
         answers["unread"] = try await ledger.unread()

@@ -1,0 +1,247 @@
+package import Tracking
+
+/// A channel that somebody describes by a kind, or by pasting an address: what can be read from that.
+///
+/// What else the kind needs is asked for by ``requiredFields``.
+package struct ChannelDraft: Hashable, Sendable {
+    /// The `kind:` of its form.
+    package var kind: String
+    /// Its settings besides the kind, in the form that the configuration file has; no secret is among them.
+    package var settings = JSON.members([])
+    /// The secrets of its settings, by key: they go into files of their own.
+    package var secrets: [String: String] = [:]
+
+    fileprivate init(kind: String) { self.kind = kind }
+
+    /// Why a text describes no channel.
+    package enum Refusal: Error, Hashable, Sendable {
+        /// It is neither a kind nor an address; and the kinds there are.
+        case unknownKind(String, among: [String])
+        /// An address of a scheme that belongs to no form.
+        case unknownScheme(String)
+        /// An address in which a part is missing, as the form has it.
+        case incomplete(String)
+    }
+
+    /// Reads a kind (`ntfy`), the address of a service (`https://hooks.slack.com/...`, `mailto:me@example.org`), or one
+    /// in the form of Apprise (`tgram://TOKEN/CHAT`).
+    /// - Throws: ``Refusal``; it never holds a part of the address but its scheme.
+    package init(_ text: String) throws(Refusal) {
+        guard let colon = text.firstIndex(of: ":") else {
+            let kinds = ChannelForms.all.map { $0.kind.rawValue }
+            guard kinds.contains(text) else { throw .unknownKind(text, among: kinds) }
+            self.init(kind: text)
+            return
+        }
+        let scheme = text[..<colon].lowercased()
+        let rest = text[text.index(after: colon)...]
+        switch scheme {
+        case "http", "https": try self.init(web: text)
+        case "mailto" where !rest.hasPrefix("//"): try self.init(mail: rest)
+        default:
+            guard rest.hasPrefix("//"), let parts = AppriseAddress(scheme, rest.dropFirst(2)) else {
+                throw .unknownScheme(String(CleanText.line(scheme, limit: 20)))
+            }
+            self = try parts.draft()
+        }
+    }
+
+    /// The form of its kind.
+    package var form: (any ChannelForm.Type)? { ChannelForms.all.first { $0.kind.rawValue == kind } }
+
+    /// The settings that its form can't do without and that it has not.
+    package var missing: [FormField] {
+        (form?.requiredFields ?? []).filter { settings[$0.name] == nil && secrets[$0.name] == nil }
+    }
+
+    /// The channel in the form that the configuration file has, without its secrets.
+    package var described: JSON {
+        guard case .members(let members) = settings else { return settings }
+        return .members([JSON.Member("kind", .string(kind))] + members)
+    }
+
+    /// A name for it, where nobody chose one: its kind, or another with a number where `taken` holds that.
+    package func name(besides taken: Set<String>) -> String {
+        if !taken.contains(kind) { return kind }
+        return (2...).lazy.map { "\(kind)-\($0)" }.first { !taken.contains($0) } ?? kind
+    }
+}
+
+extension ChannelDraft {
+    /// What the address of a page or a hook belongs to; any other address gets webhooks.
+    private init(web text: String) throws(Refusal) {
+        guard let address = try? HTTPAddress(text) else {
+            throw .incomplete("an address is https://host/path")
+        }
+        let path = address.target.prefix { $0 != "?" }.split(separator: "/").map(String.init)
+        let host = address.host
+        switch true {
+        case host == "hooks.slack.com": self.init(post: "slack", text)
+        case Self.is(host, of: ["discord.com", "discordapp.com"]) && path.starts(with: ["api", "webhooks"]):
+            self.init(post: "discord", text, on: host == "discord.com" ? nil : address)
+        case Self.is(host, of: ["webhook.office.com", "logic.azure.com", "api.powerplatform.com"]):
+            self.init(post: "teams", text, on: address)
+        case host == "ntfy.sh":
+            guard path.count == 1 else { throw .incomplete("a topic of ntfy is https://ntfy.sh/my-topic") }
+            self.init(kind: "ntfy", url: text)
+        case host == "hc-ping.com":
+            guard let key = path.first else { throw .incomplete("a ping is https://hc-ping.com/KEY") }
+            self.init(kind: "ping")
+            secrets["key"] = key
+        case host == "api.telegram.org":
+            self.init(kind: "telegram")
+            if let bot = path.first, bot.hasPrefix("bot") { secrets["token"] = String(bot.dropFirst(3)) }
+        case host == "events.pagerduty.com" || host == "events.eu.pagerduty.com":
+            self.init(kind: "pagerduty")
+            if host != "events.pagerduty.com" { settings["url"] = .string(address.shown) }
+        default: self.init(kind: "webhook", url: text)
+        }
+    }
+
+    /// `mailto:` and its addresses.
+    private init(mail rest: Substring) throws(Refusal) {
+        let addresses = rest.prefix { $0 != "?" }.split(separator: ",").map(String.init)
+        guard !addresses.isEmpty else { throw .incomplete("an address of mail is mailto:me@example.org") }
+        self.init(kind: "mail")
+        settings["to"] = .array(addresses.map { .string($0) })
+    }
+
+    fileprivate init(kind: String, url: String) {
+        self.init(kind: kind)
+        settings["url"] = .string(url)
+    }
+
+    /// A service that gave out the address `text` for posting, which is a secret; its host is only named where it is not
+    /// the usual one.
+    fileprivate init(post kind: String, _ text: String, on host: HTTPAddress? = nil) {
+        self.init(kind: kind)
+        secrets[PostAddress.key] = text
+        if let host { settings["url"] = .string(host.shown) }
+    }
+
+    private static func `is`(_ host: String, of domains: [String]) -> Bool {
+        domains.contains { host == $0 || host.hasSuffix(".\($0)") }
+    }
+}
+
+/// An address in the form of Apprise: `scheme://user:password@host:port/path?key=value`.
+///
+/// - Source: Apprise 1.9, the pages of its services.
+private struct AppriseAddress {
+    let scheme: String
+    var user: String?
+    var password: String?
+    var host: String
+    var path: [String]
+    var query: [String: String] = [:]
+
+    /// - Returns: `nil` where there is no host.
+    init?(_ scheme: String, _ rest: Substring) {
+        self.scheme = scheme
+        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let front = parts.first else { return nil }
+        var words = front.split(separator: "/").map(String.init)
+        guard var host = words.first else { return nil }
+        words.removeFirst()
+        if let at = host.lastIndex(of: "@") {
+            let login = host[..<at].split(separator: ":", maxSplits: 1).map(String.init)
+            user = login.first
+            password = login.dropFirst().first
+            host = String(host[host.index(after: at)...])
+        }
+        guard !host.isEmpty else { return nil }
+        self.host = host
+        path = words
+        for pair in parts.dropFirst().first?.split(separator: "&") ?? [] {
+            let sides = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            if sides.count == 2 { query[sides[0].lowercased()] = sides[1] }
+        }
+    }
+
+    func draft() throws(ChannelDraft.Refusal) -> ChannelDraft {
+        switch scheme {
+        case "slack":
+            guard path.count >= 2 else { throw .incomplete("slack://A/B/C, the three parts of its webhook") }
+            let tokens = [host] + path.prefix(2)
+            return ChannelDraft(
+                post: "slack", "https://hooks.slack.com/services/" + tokens.joined(separator: "/"))
+        case "discord":
+            guard let token = path.first else { throw .incomplete("discord://ID/TOKEN") }
+            return ChannelDraft(post: "discord", "https://discord.com/api/webhooks/\(host)/\(token)")
+        case "ntfy", "ntfys":
+            let topic = path.first
+            let web = scheme == "ntfys" || topic == nil ? "https" : "http"
+            let url = topic.map { "\(web)://\(host)/\($0)" } ?? "https://ntfy.sh/\(host)"
+            var draft = ChannelDraft(kind: "ntfy", url: url)
+            draft.secrets["token"] = password ?? user
+            return draft
+        case "gotify", "gotifys":
+            guard let token = path.last else { throw .incomplete("gotifys://HOST/TOKEN") }
+            let folder = path.dropLast().map { "/\($0)" }.joined()
+            let web = scheme == "gotifys" ? "https" : "http"
+            var draft = ChannelDraft(kind: "gotify", url: "\(web)://\(host)\(folder)")
+            draft.secrets["token"] = token
+            return draft
+        case "tgram":
+            guard let chat = path.first else { throw .incomplete("tgram://TOKEN/CHAT") }
+            var draft = ChannelDraft(kind: "telegram")
+            draft.secrets["token"] = host
+            draft.settings["chat"] = .string(chat)
+            return draft
+        case "mailto", "mailtos": return try mail()
+        case "json", "jsons":
+            let web = scheme == "jsons" ? "https" : "http"
+            return ChannelDraft(kind: "webhook", url: "\(web)://\(host)/" + path.joined(separator: "/"))
+        default: throw .unknownScheme(CleanText.line(scheme, limit: 20))
+        }
+    }
+
+    /// A mail server with its login; without `to`, mails go to whom they come from.
+    private func mail() throws(ChannelDraft.Refusal) -> ChannelDraft {
+        guard let user, let password else { throw .incomplete("mailtos://USER:PASSWORD@HOST?to=ADDRESS") }
+        let name = host.prefix { $0 != ":" }
+        let address = query["from"] ?? (user.contains("@") ? user : "\(user)@\(name)")
+        let recipients = query["to"]?.split(separator: ",").map(String.init) ?? [address]
+        var draft = ChannelDraft(kind: "mail")
+        draft.settings["to"] = .array(recipients.map { .string($0) })
+        draft.settings["from"] = .string(address)
+        draft.settings["url"] = .string("smtp://\(query["smtp"] ?? host)")
+        draft.settings["user"] = .string(user)
+        draft.secrets[MailServer.passwordKey] = password
+        return draft
+    }
+}
+
+extension ChannelForm {
+    /// The settings that the form can't do without: it names them itself, one after the other.
+    package static var requiredFields: [FormField] {
+        var (found, values): ([FormField], _) = ([], FormValues())
+        while true {
+            do throws(FormError) {
+                _ = try Self(values)
+                return found
+            } catch {
+                guard case .missing(let key) = error, !found.contains(where: { $0.name == key }),
+                    let field = fields.first(where: { $0.name == key })
+                else { return found }
+                found.append(field)
+                values[key] = field.shape.sample
+            }
+        }
+    }
+}
+
+extension FormField.Shape {
+    /// A value that any form accepts, to find out what else it needs.
+    fileprivate var sample: FormValues.Value? {
+        switch self {
+        case .word: .word("x")
+        case .words, .list: .words(["x"])
+        case .address: (try? HTTPAddress("https://example.org/")).map { .address($0) }
+        case .mailServer: .word("smtps://example.org")
+        case .duration: .duration(.seconds(1))
+        case .exceptions: .exceptions([])
+        case .secrets: .secrets([.file("/x")])
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import API
+import APIClient
+import ArgumentParser
+import Delivery
+import Glibc
+import Host
+import TerminalView
+import Tracking
+
+struct ChannelAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Adds a channel and sends a test.",
+        discussion: """
+            Give a kind, or paste an address: a webhook of Slack or Discord, a topic of
+            ntfy, mailto:, or an address in the form of Apprise. What is missing is
+            asked for at a terminal. Other users can see a command's words: - reads the
+            address from standard input. Secrets are kept by the daemon.
+
+              belfry channel add https://ntfy.sh/my-topic
+              belfry channel add - --name team < slack.url
+              belfry channel add mail --set to=me@example.org --set from=b@example.org \\
+                --set url=smtp://mail.example.org --set user=me --secret - < password
+            """)
+
+    @Argument(
+        help: ArgumentHelp("A kind or an address; - reads it from standard input.", valueName: "kind|url"))
+    var what: String
+    @Option(help: "The channel's name; its kind unless given.")
+    var name: String?
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("A setting of its kind; lists with commas.", valueName: "key=value"))
+    var settings: [String] = []
+    @Option(
+        help: ArgumentHelp("Read its secret (token, password, ...) from standard input.", valueName: "-"))
+    var secret: String?
+    @Option(
+        help: ArgumentHelp("A word of routes that it is notified of.", valueName: "word"),
+        completion: .list(RouteWord.allCases.map(\.rawValue)))
+    var when: [String] = []
+    @Flag(help: "Send no test.")
+    var noTest = false
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let secret, secret != "-" {
+            throw ValidationError(
+                "a secret on the command line can be seen by others; pipe it in: --secret - < FILE")
+        }
+        if secret != nil, what == "-" {
+            throw ValidationError("standard input can hold the address or the secret, not both")
+        }
+    }
+
+    func run() throws {
+        let client = try common.client()
+        var draft = try draft()
+        try set(&draft)
+        if secret != nil { try putSecret(&draft, try StandardInput.text(limit: 64 * 1024)) }
+        try askForMissing(&draft)
+        let taken = Set(try client.ask(Endpoints.channels()).map(\.name))
+        var wire = WireChannelDraft(
+            name: name ?? draft.name(besides: taken),
+            settings: draft.described)
+        wire.secrets = draft.secrets.isEmpty ? nil : draft.secrets
+        wire.when = when.isEmpty ? nil : when
+        let channel = try client.ask(Endpoints.addChannel(body: wire))
+        if noTest {
+            if common.json { return try StandardOutput.print(json: channel) }
+            return StandardOutput.print("Added \(channel.name). Test it: belfry channel test \(channel.name)")
+        }
+        if !common.json { StandardOutput.print("Added \(channel.name) (\(channel.kind)).") }
+        try ChannelTestCommand.test(channel.name, client, common)
+    }
+
+    /// What the argument describes.
+    private func draft() throws -> ChannelDraft {
+        let text = what == "-" ? try StandardInput.text(limit: 64 * 1024) : what
+        do throws(ChannelDraft.Refusal) {
+            return try ChannelDraft(text)
+        } catch {
+            switch error {
+            case .unknownKind(let word, let kinds):
+                throw APIError(
+                    .badValue, "\"\(PlainText.preview(word, limit: 40))\" is not a kind of channel",
+                    hint: "Kinds: \(kinds.joined(separator: ", ")); or paste the address of a service.")
+            case .unknownScheme(let scheme):
+                throw APIError(
+                    .badValue, "no kind of channel has addresses that begin with \(scheme):",
+                    hint: "belfry channel add command, with a program of yours, reaches everything else.")
+            case .incomplete(let form): throw APIError(.badValue, "the address is not complete: \(form)")
+            }
+        }
+    }
+
+    /// Applies the flags.
+    private func set(_ draft: inout ChannelDraft) throws {
+        let fields = draft.form?.fields ?? []
+        for setting in settings {
+            let sides = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard sides.count == 2 else { throw ValidationError("write --set key=value") }
+            let (key, value) = (String(sides[0]), String(sides[1]))
+            switch fields.first(where: { $0.name == key })?.shape {
+            case .secrets:
+                throw ValidationError(
+                    "a secret on the command line can be seen by others; pipe it in: --secret - < FILE")
+            case .list, .words, .exceptions:
+                draft.settings[key] = .array(value.split(separator: ",").map { .string(String($0)) })
+            default: draft.settings[key] = .string(value)
+            }
+        }
+    }
+
+    /// The secret that was piped in is the first one that the kind needs, or may have.
+    private func putSecret(_ draft: inout ChannelDraft, _ text: String) throws {
+        let keys = draft.missing + (draft.form?.fields ?? [])
+        guard let key = keys.first(where: { $0.shape == .secrets && draft.secrets[$0.name] == nil }) else {
+            throw ValidationError("a channel of the kind \(draft.kind) has no secret")
+        }
+        draft.secrets[key.name] = text
+    }
+
+    /// Asks at the terminal for what is missing; where there is none, the daemon's answer names it.
+    private func askForMissing(_ draft: inout ChannelDraft) throws {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return }
+        for field in draft.missing {
+            let isSecret = field.shape == .secrets
+            StandardError.write("\(field.name) (\(field.meaning)): ")
+            guard let line = isSecret ? StandardInput.hiddenLine() : readLine(), !line.isEmpty else {
+                throw APIError(.badValue, "a channel of the kind \(draft.kind) needs \(field.name)")
+            }
+            switch field.shape {
+            case .secrets: draft.secrets[field.name] = line
+            case .list, .words, .exceptions:
+                draft.settings[field.name] = .array(line.split(separator: ",").map { .string(String($0)) })
+            default: draft.settings[field.name] = .string(line)
+            }
+        }
+    }
+}
+
+struct ChannelRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Removes a channel that was made by channel add.",
+        discussion: """
+            Deletes its secrets; what waits for it stays in the outbox.
+
+              belfry channel rm team
+            """,
+        aliases: ["remove", "delete"])
+
+    @Argument(help: "The channel's name.", completion: Completions.channels)
+    var name: String
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.client().ask(Endpoints.removeChannel(name))
+        if !common.json { StandardOutput.print("Removed \(name).") }
+    }
+}
+
+extension StandardInput {
+    /// A line that the terminal does not show while it is typed; nil at the end of the input.
+    static func hiddenLine() -> String? {
+        var settings = termios()
+        guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }
+        var quiet = settings
+        quiet.c_lflag &= ~tcflag_t(ECHO)
+        unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet)
+        defer {
+            unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+            StandardError.write("\n")
+        }
+        return readLine()
+    }
+}

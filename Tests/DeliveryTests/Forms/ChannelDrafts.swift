@@ -1,0 +1,95 @@
+import Delivery
+import Testing
+import Tracking
+
+@Suite struct `a channel that is described by a word or an address` {
+    @Test(
+        arguments: [
+            (
+                "https://hooks.slack.com/services/T/B/x", "slack", "{}",
+                ["webhook": "https://hooks.slack.com/services/T/B/x"]
+            ),
+            (
+                "https://discord.com/api/webhooks/1/x", "discord", "{}",
+                ["webhook": "https://discord.com/api/webhooks/1/x"]
+            ),
+            (
+                "https://ptb.discord.com/api/webhooks/1/x", "discord", #"{"url":"https://ptb.discord.com"}"#,
+                ["webhook": "https://ptb.discord.com/api/webhooks/1/x"]
+            ),
+            (
+                "https://x.webhook.office.com/webhookb2/1", "teams",
+                #"{"url":"https://x.webhook.office.com"}"#,
+                ["webhook": "https://x.webhook.office.com/webhookb2/1"]
+            ),
+            ("https://ntfy.sh/alerts", "ntfy", #"{"url":"https://ntfy.sh/alerts"}"#, [:]),
+            ("https://hc-ping.com/0a1b", "ping", "{}", ["key": "0a1b"]),
+            ("https://api.telegram.org/bot1:abc/getMe", "telegram", "{}", ["token": "1:abc"]),
+            ("https://example.org/hook?a=b", "webhook", #"{"url":"https://example.org/hook?a=b"}"#, [:]),
+            (
+                "mailto:ops@example.org,root@example.org?subject=x", "mail",
+                #"{"to":["ops@example.org","root@example.org"]}"#, [:]
+            ),
+            ("slack://bot@A/B/C", "slack", "{}", ["webhook": "https://hooks.slack.com/services/A/B/C"]),
+            ("discord://1/x?avatar=no", "discord", "{}", ["webhook": "https://discord.com/api/webhooks/1/x"]),
+            ("ntfy://alerts", "ntfy", #"{"url":"https://ntfy.sh/alerts"}"#, [:]),
+            (
+                "ntfys://tk_1@ntfy.example.org/alerts", "ntfy", #"{"url":"https://ntfy.example.org/alerts"}"#,
+                ["token": "tk_1"]
+            ),
+            (
+                "gotifys://g.example.org:8443/sub/tok", "gotify",
+                #"{"url":"https://g.example.org:8443/sub"}"#, ["token": "tok"]
+            ),
+            ("tgram://1:abc/42", "telegram", #"{"chat":"42"}"#, ["token": "1:abc"]),
+            (
+                "mailtos://bell:pw@mail.example.org:587?to=ops@example.org&from=b@example.org", "mail",
+                #"{"to":["ops@example.org"],"from":"b@example.org","url":"smtp://mail.example.org:587","user":"bell"}"#,
+                ["password": "pw"]
+            ),
+            ("jsons://example.org/a/b", "webhook", #"{"url":"https://example.org/a/b"}"#, [:]),
+            ("telegram", "telegram", "{}", [:]),
+        ] as [(String, String, String, [String: String])])
+    func `is recognised`(text: String, kind: String, settings: String, secrets: [String: String]) throws {
+        let draft = try ChannelDraft(text)
+        #expect(draft.kind == kind)
+        #expect(String(decoding: draft.settings.bytes, as: UTF8.self) == settings)
+        #expect(draft.secrets == secrets)
+    }
+
+    @Test(arguments: [
+        "slak", "foo://x", "https://", "slack://A", "discord://1", "gotify://", "tgram://1:abc", "mailto:",
+        "mailtos://example.org", "https://ntfy.sh/", "https://ntfy.sh/a/b", "://", ":", "",
+    ])
+    func `is refused where nothing can be made of it, without a word of the address`(text: String) {
+        #expect(throws: ChannelDraft.Refusal.self) { try ChannelDraft(text) }
+    }
+
+    @Test func `names what is missing, and itself`() throws {
+        #expect(try ChannelDraft("telegram").missing.map(\.name) == ["token", "chat"])
+        #expect(try ChannelDraft("https://api.telegram.org/bot1:abc/x").missing.map(\.name) == ["chat"])
+        #expect(try ChannelDraft("mailto:me@example.org").missing.isEmpty)
+        let draft = try ChannelDraft("ntfy")
+        #expect(draft.name(besides: ["desk"]) == "ntfy")
+        #expect(draft.name(besides: ["ntfy", "ntfy-2"]) == "ntfy-3")
+    }
+}
+
+@Suite struct `the routes of a channel that was added` {
+    @Test func `are those of the default, and go with it`() {
+        let routing = Routing.standard(to: ["desk"]).adding("team", when: [])
+        #expect(routing.isDefault && routing.channels(for: "run.failed") == ["desk", "team"])
+        #expect(routing.removing("team") == Routing.standard(to: ["desk"]))
+    }
+
+    @Test func `are what people want to know, or its own words`() {
+        let file = Routing(routes: [Route(when: [.failed], to: ["desk"])])
+        let usual = file.adding("team", when: [])
+        #expect(usual.channels(for: "run.failed") == ["desk", "team"])
+        #expect(
+            usual.channels(for: "question.asked") == ["team"] && usual.channels(for: "run.started").isEmpty)
+        let own = file.adding("team", when: [.started])
+        #expect(own.channels(for: "run.started") == ["team"] && own.channels(for: "run.failed") == ["desk"])
+        #expect(usual.removing("team") == file && own.removing("team") == file)
+    }
+}
