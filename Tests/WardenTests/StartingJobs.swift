@@ -104,11 +104,17 @@ import WardenProtocol
 
     @Test func `is started once, however often it is asked for`() async throws {
         let warden = try await WardenAtWork()
-        let order = warden.order(.shell("echo x >> count; exec sleep 1000"))
+        let order = warden.order(.shell("echo x >> count; echo counted; exec sleep 1000"))
         for _ in 0..<3 { warden.client.send(.start(order)) }
-        let first = try await warden.start(of: order.key)
-        #expect(try await warden.start(of: order.key) == first)
-        #expect(try await warden.start(of: order.key) == first)
+        var processes: [Int32?] = []
+        var printed: [UInt8] = []
+        try await warden.until { event in
+            if case .started(order.key, let process, _) = event { processes.append(process?.pid) }
+            if case .output(order.key, _, let bytes) = event { printed += bytes }
+            return processes.count == 3 && printed == Array("counted\n".utf8)
+        }
+        let first = try #require(processes[0])
+        #expect(processes == [first, first, first])
         warden.client.send(.cancel(order.key, reason: "done"))
         try await warden.end(of: order.key)
         warden.client.send(.start(order))
