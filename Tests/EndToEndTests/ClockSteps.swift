@@ -83,6 +83,9 @@ struct `a daemon whose clock is set` {
             streams: .files(output: belfry.folder.file("said"), errors: belfry.folder.file("said.errors")))
         try confirm.closeInput()
         let id = try await events.event("question.asked")["subject"].text ?? ""
+        // What is closed at its time comes after a look at all that was asked before.
+        #expect(try await belfry.run("confirm", "Ready?", "--default", "no", "--after", "1s").code == 1)
+        _ = try await events.event("question.answered")
         try clock.set(to: Moment(iso8601: "2027-01-05T11:25:00Z"))
         try await nudge(belfry)
         // Another question has the keeper look at its clock; that it is closed comes after what was due before.
