@@ -30,7 +30,9 @@ import Testing
     private func run(_ script: String, in home: TemporaryFolder, network: Bool = false) async throws
         -> [String]
     {
-        var program = BotProgram(.text, command: ["/bin/sh", "-c", script, "bot"])
+        // It reads its prompt in any case: who writes to a program that has ended is ended by a signal.
+        let command = ["/bin/sh", "-c", script + "; cat > /dev/null", "bot"]
+        var program = BotProgram(.text, command: command)
         program.sandbox = Sandbox(
             read: [home.file("docs")], write: [home.file("work")], hasNetwork: network)
         let call = program.call("the prompt", home: home.path)
