@@ -125,8 +125,9 @@ struct ChannelAddCommand: ParsableCommand {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return }
         for field in draft.missing {
             let isSecret = field.shape == .secrets
-            StandardError.write("\(field.name) (\(field.meaning)): ")
-            guard let line = isSecret ? StandardInput.hiddenLine() : readLine(), !line.isEmpty else {
+            let prompt = "\(field.name) (\(field.meaning)): "
+            if !isSecret { StandardError.write(prompt) }
+            guard let line = isSecret ? StandardInput.hiddenLine(prompt) : readLine(), !line.isEmpty else {
                 throw APIError(.badValue, "a channel of the kind \(draft.kind) needs \(field.name)")
             }
             switch field.shape {
@@ -161,12 +162,18 @@ struct ChannelRemoveCommand: ParsableCommand {
 
 extension StandardInput {
     /// A line that the terminal does not show while it is typed; nil at the end of the input.
-    static func hiddenLine() -> String? {
+    ///
+    /// The prompt comes once nothing is shown any more, and what was typed before it is dropped.
+    static func hiddenLine(_ prompt: String) -> String? {
         var settings = termios()
-        guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }
+        guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
+            StandardError.write(prompt)
+            return readLine()
+        }
         var quiet = settings
         quiet.c_lflag &= ~tcflag_t(ECHO)
         unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet)
+        StandardError.write(prompt)
         defer {
             unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
             StandardError.write("\n")
