@@ -3,14 +3,27 @@ import Host
 import TestSupport
 import Testing
 
-@Suite struct `a socket` {
+@Suite(.timeLimit(.minutes(1))) struct `a socket` {
+    /// Claims it as soon as a child of another test, which holds all that is open until it runs its program, lets go.
+    private func claim(_ path: String) throws {
+        while true {
+            do throws(HostError) {
+                _ = try SocketClaim(path)
+                return
+            } catch {
+                guard case .held = error else { throw error }
+                usleep(1000)
+            }
+        }
+    }
+
     @Test func `is claimed by one listener, and a second one learns which`() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("s.sock")
         let claim = try SocketClaim(path)
         #expect(throws: HostError.held(path: path, pid: getpid())) { try SocketClaim(path) }
         _ = consume claim
-        _ = try SocketClaim(path)
+        try self.claim(path)
     }
 
     @Test func `is not claimed from one who listens without a claim`() throws {
@@ -20,7 +33,7 @@ import Testing
         #expect(throws: HostError.held(path: path, pid: getpid())) { try SocketClaim(path) }
         _ = consume listener
         // What a listener that has ended left behind.
-        _ = try SocketClaim(path)
+        try claim(path)
     }
 
     @Test func `is removed by its own listener only`() throws {
