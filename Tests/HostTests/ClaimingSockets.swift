@@ -12,7 +12,7 @@ import Testing
                 return
             } catch {
                 guard case .held = error else { throw error }
-                usleep(1000)
+                sched_yield()
             }
         }
     }
