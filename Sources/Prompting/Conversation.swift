@@ -202,16 +202,18 @@ package enum SpokenReply {
     /// A part that is not closed goes to the end of the reply.
     package static func visible(_ reply: String) -> String {
         var (rest, visible) = (reply[...], "")
-        while let start = rest.firstRange(of: "<internal>") {
+        // By bytes: a reply can be long, and letters cost a hundred times as much.
+        while let start = rest.utf8.firstRange(of: "<internal>".utf8) {
             visible += rest[..<start.lowerBound]
-            guard let end = rest[start.upperBound...].firstRange(of: "</internal>") else {
+            guard let end = rest.utf8[start.upperBound...].firstRange(of: "</internal>".utf8) else {
                 rest = ""
                 break
             }
             rest = rest[end.upperBound...]
         }
         visible += rest
-        let inner = visible.drop { $0.isWhitespace }
-        return String(inner.reversed().drop { $0.isWhitespace }.reversed())
+        var inner = visible.drop { $0.isWhitespace }
+        while inner.last?.isWhitespace == true { inner.removeLast() }
+        return String(inner)
     }
 }

@@ -124,7 +124,7 @@ import Testing
     @Test func `is refused where its name is in use, and where its settings are wrong`() async throws {
         let server = try await ProviderServer(.init(Self.reply))
         let belfry = try await Belfry.start("bots:\n  ops: {}")
-        let taken = try await belfry.run("bot", "add", "ops", "--backend", "command")
+        let taken = try await belfry.run("bot", "add", "ops", "--backend", "command", "--command", "true")
         #expect(
             taken.code == 5
                 && taken.errors.contains("there is a bot \"ops\" already, at \(belfry.configPath):"))

@@ -21,12 +21,15 @@ package struct ChannelDraft: Hashable, Sendable {
         case unknownScheme(String)
         /// An address in which a part is missing, as the form has it.
         case incomplete(String)
+        /// An address with a part that would have to be left out, and what to do instead.
+        case unfit(String)
     }
 
     /// Reads a kind (`ntfy`), the address of a service (`https://hooks.slack.com/...`, `mailto:me@example.org`), or one
     /// in the form of Apprise (`tgram://TOKEN/CHAT`).
     /// - Throws: ``Refusal``; it never holds a part of the address but its scheme.
     package init(_ text: String) throws(Refusal) {
+        let text = Self.unwrapped(text)
         guard let colon = text.firstIndex(of: ":") else {
             let kinds = ChannelForms.all.map { $0.kind.rawValue }
             guard kinds.contains(text) else { throw .unknownKind(text, among: kinds) }
@@ -44,6 +47,18 @@ package struct ChannelDraft: Hashable, Sendable {
             }
             self = try parts.draft()
         }
+    }
+
+    /// Without what comes along when an address is copied: blanks, quotes and angle brackets around it.
+    private static func unwrapped(_ text: String) -> String {
+        var text = text[...]
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        for (first, last) in [("<", ">"), ("\"", "\""), ("'", "'")]
+        where text.count > 2 && text.hasPrefix(first) && text.hasSuffix(last) {
+            text = text.dropFirst().dropLast()
+        }
+        return String(text)
     }
 
     /// The form of its kind.
@@ -78,6 +93,9 @@ extension ChannelDraft {
         switch true {
         case host == "hooks.slack.com": self.init(post: "slack", text)
         case Self.is(host, of: ["discord.com", "discordapp.com"]) && path.starts(with: ["api", "webhooks"]):
+            guard path.count == 4 else {
+                throw .incomplete("a webhook of Discord is https://discord.com/api/webhooks/ID/TOKEN")
+            }
             self.init(post: "discord", text, on: host == "discord.com" ? nil : address)
         case Self.is(host, of: ["webhook.office.com", "logic.azure.com", "api.powerplatform.com"]):
             self.init(post: "teams", text, on: address)
@@ -91,6 +109,9 @@ extension ChannelDraft {
         case host == "api.telegram.org":
             self.init(kind: "telegram")
             if let bot = path.first, bot.hasPrefix("bot") { secrets["token"] = String(bot.dropFirst(3)) }
+            let chat = address.target.split(separator: "?").dropFirst().first?.split(separator: "&")
+                .first { $0.hasPrefix("chat_id=") }
+            if let chat { settings["chat"] = .string(chat.dropFirst(8).percentDecoded) }
         case host == "events.pagerduty.com" || host == "events.eu.pagerduty.com":
             self.init(kind: "pagerduty")
             if host != "events.pagerduty.com" { settings["url"] = .string(address.shown) }
@@ -100,7 +121,7 @@ extension ChannelDraft {
 
     /// `mailto:` and its addresses.
     private init(mail rest: Substring) throws(Refusal) {
-        let addresses = rest.prefix { $0 != "?" }.split(separator: ",").map(String.init)
+        let addresses = rest.prefix { $0 != "?" }.split(separator: ",").map(\.percentDecoded)
         guard !addresses.isEmpty else { throw .incomplete("an address of mail is mailto:me@example.org") }
         self.init(kind: "mail")
         settings["to"] = .array(addresses.map { .string($0) })
@@ -144,7 +165,7 @@ private struct AppriseAddress {
         guard var host = words.first else { return nil }
         words.removeFirst()
         if let at = host.lastIndex(of: "@") {
-            let login = host[..<at].split(separator: ":", maxSplits: 1).map(String.init)
+            let login = host[..<at].split(separator: ":", maxSplits: 1).map { $0.percentDecoded }
             user = login.first
             password = login.dropFirst().first
             host = String(host[host.index(after: at)...])
@@ -153,8 +174,8 @@ private struct AppriseAddress {
         self.host = host
         path = words
         for pair in parts.dropFirst().first?.split(separator: "&") ?? [] {
-            let sides = pair.split(separator: "=", maxSplits: 1).map(String.init)
-            if sides.count == 2 { query[sides[0].lowercased()] = sides[1] }
+            let sides = pair.split(separator: "=", maxSplits: 1)
+            if sides.count == 2 { query[sides[0].lowercased()] = sides[1].percentDecoded }
         }
     }
 
@@ -169,11 +190,14 @@ private struct AppriseAddress {
             guard let token = path.first else { throw .incomplete("discord://ID/TOKEN") }
             return ChannelDraft(post: "discord", "https://discord.com/api/webhooks/\(host)/\(token)")
         case "ntfy", "ntfys":
+            guard password == nil else {
+                throw .unfit("ntfy is asked with a token, not with a password: make one in its settings")
+            }
             let topic = path.first
             let web = scheme == "ntfys" || topic == nil ? "https" : "http"
             let url = topic.map { "\(web)://\(host)/\($0)" } ?? "https://ntfy.sh/\(host)"
             var draft = ChannelDraft(kind: "ntfy", url: url)
-            draft.secrets["token"] = password ?? user
+            draft.secrets["token"] = user
             return draft
         case "gotify", "gotifys":
             guard let token = path.last else { throw .incomplete("gotifys://HOST/TOKEN") }
@@ -184,6 +208,7 @@ private struct AppriseAddress {
             return draft
         case "tgram":
             guard let chat = path.first else { throw .incomplete("tgram://TOKEN/CHAT") }
+            guard path.count == 1 else { throw .unfit("a channel has one chat: add one channel for each") }
             var draft = ChannelDraft(kind: "telegram")
             draft.secrets["token"] = host
             draft.settings["chat"] = .string(chat)
@@ -191,6 +216,9 @@ private struct AppriseAddress {
         case "mailto", "mailtos": return try mail()
         case "json", "jsons":
             let web = scheme == "jsons" ? "https" : "http"
+            guard user == nil, query.isEmpty else {
+                throw .unfit("a webhook is signed instead of a login, and sends no other headers")
+            }
             return ChannelDraft(kind: "webhook", url: "\(web)://\(host)/" + path.joined(separator: "/"))
         default: throw .unknownScheme(CleanText.line(scheme, limit: 20))
         }
@@ -205,7 +233,9 @@ private struct AppriseAddress {
         var draft = ChannelDraft(kind: "mail")
         draft.settings["to"] = .array(recipients.map { .string($0) })
         draft.settings["from"] = .string(address)
-        draft.settings["url"] = .string("smtp://\(query["smtp"] ?? host)")
+        let server = query["smtp"] ?? host
+        // The port at which encryption begins at once.
+        draft.settings["url"] = .string((server.hasSuffix(":465") ? "smtps://" : "smtp://") + server)
         draft.settings["user"] = .string(user)
         draft.secrets[MailServer.passwordKey] = password
         return draft
@@ -243,5 +273,25 @@ extension FormField.Shape {
         case .exceptions: .exceptions([])
         case .secrets: .secrets([.file("/x")])
         }
+    }
+}
+
+extension Substring {
+    /// With the bytes that `%` and two digits stand for; as it is where that is no text.
+    fileprivate var percentDecoded: String {
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self) ?? String(self)
     }
 }

@@ -123,7 +123,7 @@ extension RunKeeper {
             let ended = try await ledger.attempts(of: run.id).last(where: { $0.n < run.attempt })?.endedAt
         else { return own }
         // Both moments are of the clock of that time, however it was set since.
-        return max(own, min(moment - ended, RetryChance.longestWait))
+        return max(own, min(moment - ended, RetryChance.longestAsked))
     }
 
     /// Claims the runs whose turn it is, as many as there is room for.

@@ -62,8 +62,11 @@ struct RetryChance {
     /// The job's next slot: no attempt begins at or after it; nil: none is to come.
     var nextSlot: Moment?
 
-    /// No wait is longer.
+    /// No wait of a job's own is longer.
     static let longestWait: Duration = .seconds(3600)
+
+    /// The longest wait that a provider may ask for: its limits end with a month at the latest.
+    static let longestAsked: Duration = .seconds(31 * 86_400)
 
     /// When the attempt after this `outcome` may begin; nil: there is none.
     ///
@@ -79,7 +82,7 @@ struct RetryChance {
         let hasExpired = ReplyRun.hasExpired(
             run, fault, isCutBeforeOutput: isCutBeforeOutput, waited: waited ?? now - run.queuedAt)
         guard isAway ? !hasExpired : run.attempt < spec.attempts else { return nil }
-        let asked = min(fault?.wait ?? .zero, Self.longestWait)
+        let asked = min(fault?.wait ?? .zero, Self.longestAsked)
         return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))
     }
 
@@ -217,9 +220,7 @@ struct OutputPost {
         guard let hidden = outlook.hidden else { return nil }
         let part = outlook.spec?.outputMessage
         let reply = end.reply ?? end.partialReply
-        let said = reply.map {
-            Self.bounded(Self.trimmed(hidden.hide(in: SpokenReply.visible($0.spoken))), of: run)
-        }
+        let said = reply.map { Self.said($0, hidden, of: run) }
         guard var text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
             !text.isEmpty
         else { return nil }
@@ -256,19 +257,33 @@ struct OutputPost {
     /// The most bytes of a reply that are one message: its run's output keeps all of it.
     static let longestReply = 1 << 20
 
-    private static func bounded(_ text: String, of run: RunRecord) -> String {
-        guard text.utf8.count > longestReply else { return text }
+    /// What of a reply is its message; of a very long one no more is looked at than could be.
+    private static func said(_ reply: String, _ hidden: HiddenTexts, of run: RunRecord) -> String {
+        let isCut = reply.utf8.count > 2 * longestReply
+        let start =
+            isCut
+            ? String(decoding: hidden.hideCut(in: Array(reply.utf8.prefix(2 * longestReply))), as: UTF8.self)
+            : reply
+        return bounded(trimmed(hidden.hide(in: SpokenReply.visible(start.spoken))), isCut: isCut, of: run)
+    }
+
+    private static func bounded(_ text: String, isCut: Bool, of run: RunRecord) -> String {
+        let note = "\n\n[The reply is cut here: the rest is in: belfry run logs \(run.name)]"
+        guard text.utf8.count > longestReply else { return isCut ? text + note : text }
         var end = text.utf8.index(text.startIndex, offsetBy: longestReply)
         while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
-        return text[..<end] + "\n\n[The reply is cut here: the rest is in: belfry run logs \(run.name)]"
+        return text[..<end] + note
     }
 
     /// The text without blank lines at its beginning and white space at its end.
     private static func trimmed(_ text: String) -> String {
         var rest = text[...]
         while rest.last?.isWhitespace == true { rest.removeLast() }
-        let lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.drop { $0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
+        while let end = rest.utf8.firstIndex(of: UInt8(ascii: "\n")), rest[..<end].allSatisfy(\.isWhitespace)
+        {
+            rest = rest[rest.utf8.index(after: end)...]
+        }
+        return String(rest)
     }
 }
 

@@ -132,6 +132,12 @@ struct BotAddCommand: ParsableCommand {
     @OptionGroup var options: BotOptions
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        if options.backend == "command", options.command.allSatisfy(\.isEmpty) {
+            throw ValidationError("--backend command needs --command PROGRAM, as the last flag")
+        }
+    }
+
     func run() throws {
         var draft = try options.draft()
         draft.name = name

@@ -70,7 +70,14 @@ struct ChannelAddCommand: ParsableCommand {
             return StandardOutput.print("Added \(channel.name). Test it: belfry channel test \(channel.name)")
         }
         if !common.json { StandardOutput.print("Added \(channel.name) (\(channel.kind)).") }
-        try ChannelTestCommand.test(channel.name, client, common)
+        do {
+            try ChannelTestCommand.test(channel.name, client, common)
+        } catch {
+            if !common.json {
+                StandardError.write("It is kept all the same; remove it: belfry channel rm \(channel.name)\n")
+            }
+            throw error
+        }
     }
 
     /// What the argument describes.
@@ -89,6 +96,7 @@ struct ChannelAddCommand: ParsableCommand {
                     .badValue, "no kind of channel has addresses that begin with \(scheme):",
                     hint: "belfry channel add command, with a program of yours, reaches everything else.")
             case .incomplete(let form): throw APIError(.badValue, "the address is not complete: \(form)")
+            case .unfit(let reason): throw APIError(.badValue, reason)
             }
         }
     }
@@ -163,7 +171,8 @@ struct ChannelRemoveCommand: ParsableCommand {
 extension StandardInput {
     /// A line that the terminal does not show while it is typed; nil at the end of the input.
     ///
-    /// The prompt comes once nothing is shown any more, and what was typed before it is dropped.
+    /// The prompt comes once nothing is shown any more, and what was typed before it is dropped. Keys that send
+    /// signals do so after the terminal has its settings back.
     static func hiddenLine(_ prompt: String) -> String? {
         var settings = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
@@ -171,13 +180,37 @@ extension StandardInput {
             return readLine()
         }
         var quiet = settings
-        quiet.c_lflag &= ~tcflag_t(ECHO)
+        quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet)
         StandardError.write(prompt)
-        defer {
-            unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
-            StandardError.write("\n")
+        var typed: [UInt8] = []
+        let end = readKeys(into: &typed)
+        unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+        StandardError.write("\n")
+        if let signal = signals[end] { raise(signal) }
+        return end == UInt8(ascii: "\n") || !typed.isEmpty ? String(decoding: typed, as: UTF8.self) : nil
+    }
+
+    /// Ctrl-C, Ctrl-\ and the signals that they send.
+    private static let signals: [UInt8: Int32] = [3: SIGINT, 28: SIGQUIT]
+
+    /// Reads a line with its corrections; returns the key that ended it, 4 at the end of the input.
+    private static func readKeys(into line: inout [UInt8]) -> UInt8 {
+        var key: UInt8 = 0
+        while true {
+            let count = unsafe read(STDIN_FILENO, &key, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else { return 4 }
+            switch key {
+            case 0x0A, 0x0D: return 0x0A
+            case 3, 4, 28: return key
+            case 8, 0x7F:
+                // A whole letter: the bytes that continue one go with its first.
+                while let last = line.popLast(), last & 0xC0 == 0x80 {}
+            case 21: line = []
+            case 0..<0x20: continue
+            default: line.append(key)
+            }
         }
-        return readLine()
     }
 }

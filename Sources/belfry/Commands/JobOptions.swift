@@ -202,6 +202,8 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
 
     private static func readWhole(_ text: String, _ row: JobField) throws -> JSON {
         if row.removal == .string(text) { return .string(text) }
+        // As of every other flag that can be taken back; a program of that name has a path.
+        if case .words = row.form, text == "none", let removal = row.removal { return removal }
         if row.form.isDuration { _ = try DurationArgument.read(text) }
         do throws(JobFault) {
             switch row.form {

@@ -176,7 +176,7 @@ enum MessageText {
     /// Its first words on one line, behind a dot where nobody has read it: `● you: Summarize it.`.
     static func preview(of message: WireMessage, glyphs: Bool) -> String {
         let mark = message.read ? "  " : glyphs ? "● " : "* "
-        let who = message.from == "user" ? "you: " : ""
+        let who = message.from == "user" ? (message.sender ?? "you") + ": " : ""
         // No more of it than could be shown.
         let start = String(message.text.prefix(1000))
         let text = isMarkdown(message) ? Markdown(start).text(for: PlainPlace()) : start

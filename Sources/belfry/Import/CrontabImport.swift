@@ -79,10 +79,16 @@ struct CrontabImport {
                 "MAILTO: what it prints becomes a message, which channel \(mailChannel) mails if its route has message"
             )
         } else {
-            let recipient = address.contains("@") ? address : "\(address)@example.org"
+            // The word is somebody's: it is repeated only where a shell reads it as it stands.
+            let isPlain =
+                address.contains("@") && !address.hasPrefix("-")
+                && address.utf8.allSatisfy {
+                    $0 > 0x20 && $0 < 0x7F && !"\"'`$&|;<>()*?[]{}!#~\\,".utf8.contains($0)
+                }
             job.notes.append(
-                "no mail is sent (MAILTO): first add a channel, belfry channel add mailto:\(recipient); "
-                    + "what it prints is kept: belfry run logs JOB")
+                "no mail is sent (MAILTO): first add a channel, belfry channel add "
+                    + (isPlain ? "mailto:\(address)" : "mail")
+                    + "; what it prints is kept: belfry run logs JOB")
         }
     }
 

@@ -25,6 +25,17 @@ import Tracking
             ("https://ntfy.sh/alerts", "ntfy", #"{"url":"https://ntfy.sh/alerts"}"#, [:]),
             ("https://hc-ping.com/0a1b", "ping", "{}", ["key": "0a1b"]),
             ("https://api.telegram.org/bot1:abc/getMe", "telegram", "{}", ["token": "1:abc"]),
+            (
+                "https://api.telegram.org/bot1:abc/getMe?chat_id=%2D42", "telegram", #"{"chat":"-42"}"#,
+                ["token": "1:abc"]
+            ),
+            ("  <https://ntfy.sh/alerts>\n", "ntfy", #"{"url":"https://ntfy.sh/alerts"}"#, [:]),
+            ("\"mailto:me%40example.org\"", "mail", #"{"to":["me@example.org"]}"#, [:]),
+            (
+                "mailtos://me%40example.org:p%21w@mail.example.org:465", "mail",
+                #"{"to":["me@example.org"],"from":"me@example.org","url":"smtps://mail.example.org:465","user":"me@example.org"}"#,
+                ["password": "p!w"]
+            ),
             ("https://example.org/hook?a=b", "webhook", #"{"url":"https://example.org/hook?a=b"}"#, [:]),
             (
                 "mailto:ops@example.org,root@example.org?subject=x", "mail",
@@ -59,7 +70,9 @@ import Tracking
 
     @Test(arguments: [
         "slak", "foo://x", "https://", "slack://A", "discord://1", "gotify://", "tgram://1:abc", "mailto:",
-        "mailtos://example.org", "https://ntfy.sh/", "https://ntfy.sh/a/b", "://", ":", "",
+        "mailtos://example.org", "ntfy://me:pw@example.org/alerts", "json://me:pw@example.org/x",
+        "json://example.org/x?+X-Key=1", "tgram://1:abc/1/2", "https://discord.com/api/webhooks/1",
+        "https://ntfy.sh/", "https://ntfy.sh/a/b", "://", ":", "",
     ])
     func `is refused where nothing can be made of it, without a word of the address`(text: String) {
         #expect(throws: ChannelDraft.Refusal.self) { try ChannelDraft(text) }

@@ -148,6 +148,10 @@ import Tracking
         #expect(text.hasSuffix(end) && text.hasPrefix("+" + letter))
         #expect((0..<4).contains(OutputPost.longestReply - (text.utf8.count - end.utf8.count)))
         #expect(!text.unicodeScalars.contains("\u{FFFD}"))
+        // Of a very long one no more is looked at than the message can hold.
+        record.reply = " \n\n<internal>" + whole + "</internal>" + whole + whole
+        let long = decider.ended(run(.running), record, outlook: Outlook(spec: spec)).post?.message.text ?? ""
+        #expect(long.hasSuffix(end) && long.hasPrefix(letter) && !long.contains("<internal>"))
     }
 
     @Test func `keeps the session of its bot's program with its reply, and forgets one that is lost`() {

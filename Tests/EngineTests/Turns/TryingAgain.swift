@@ -84,6 +84,15 @@ import WardenProtocol
         }
     }
 
+    @Test func `waits as long as it was asked to, and a month at most`() {
+        for (asked, waited) in [(90_000, 90_000), (9_000_000, 31 * 86_400)] as [(Int64, Int64)] {
+            let fault = AttemptFault(.rateLimited, "busy", mayPass: true, wait: .seconds(asked))
+            let moment = chance().moment(
+                after: RunOutcome(.failed, .rateLimited), of: run(), exitCode: nil, fault: fault, at: now)
+            #expect(moment == now + .seconds(waited))
+        }
+    }
+
     @Test func `waits no longer than its own wait, whatever a clock that was set makes of its moment`() {
         let spec = chance { $0.backoff = .seconds(90) }.spec
         #expect(RetryChance.longestWait(after: 1, of: spec) == .seconds(90))
