@@ -77,19 +77,33 @@ package struct BotCall: Sendable {
     ///
     /// - Throws: `CancellationError` when the task is cancelled or the transfers are closed; no end is reported then.
     package func ask(_ prompt: Prompt, _ report: (ReplyEvent) -> Void) async throws(CancellationError) {
+        var prompt = prompt
         var retries = RequestRetries()
         var hasStarted = false
+        var earlier = PausedReply()
         let deadline = clock.sinceBoot + timeouts.total
         while true {
             var failure: ReplyFailure?
+            var pause: Finish?
             try await askOnce(prompt, within: deadline - clock.sinceBoot) { event in
                 switch event {
                 case .failed(let last): failure = last
+                case .finished(let finish) where finish.reason == .pause: pause = finish
                 case .started where hasStarted: report(.activity)
                 default:
                     if case .started = event { hasStarted = true }
-                    report(event)
+                    report(earlier.joined(with: event))
                 }
+            }
+            if let pause {
+                guard earlier.add(pause.turn) else {
+                    let detail = "it paused more than \(PausedReply.limit) times"
+                    return report(
+                        earlier.joined(with: .failed(ReplyFailure(.truncated, detail: detail))))
+                }
+                prompt.turns.append(pause.turn)
+                retries = RequestRetries()
+                continue
             }
             guard var failure else { return }
             if sizeNames.learn(from: failure, at: endpoint, model: prompt.model) { continue }
@@ -103,7 +117,7 @@ package struct BotCall: Sendable {
             if case .model(let name, _) = failure.kind, let known = try? await models() {
                 failure.kind = .model(name, known: known)
             }
-            return report(.failed(failure))
+            return report(earlier.joined(with: .failed(failure)))
         }
     }
 
@@ -229,6 +243,44 @@ package struct BotCall: Sendable {
     }
 
     private func redacted(_ text: String) -> String { endpoint.key.map { $0.redact(text) } ?? text }
+}
+
+/// What a reply said before its provider paused it: to resume it, the provider is sent that back.
+private struct PausedReply {
+    /// How often a reply may pause.
+    static let limit = 8
+
+    private var turns: [Turn] = []
+    private var hasOutput = false
+    private var usage = TokenUsage()
+    /// What the present request used so far.
+    private var more = TokenUsage()
+
+    /// The event as one of the whole reply.
+    mutating func joined(with event: ReplyEvent) -> ReplyEvent {
+        switch event {
+        case .usage(let used):
+            more = used
+            return .usage(usage + used)
+        case .finished(var finish):
+            finish.turn.parts = turns.flatMap(\.parts) + finish.turn.parts
+            return .finished(finish)
+        case .failed(var failure):
+            failure.hasOutput = failure.hasOutput || hasOutput
+            return .failed(failure)
+        case .text, .toolCall:
+            hasOutput = true
+            return event
+        case .started, .activity, .thinking, .calling: return event
+        }
+    }
+
+    /// It paused after this turn; false: it did too often.
+    mutating func add(_ turn: Turn) -> Bool {
+        turns.append(turn)
+        (usage, more) = (usage + more, TokenUsage())
+        return turns.count <= Self.limit
+    }
 }
 
 // MARK: - Models

@@ -190,7 +190,7 @@ extension RunReason {
             case .badRequest: .badRequest
             case .promptTooLong: .promptTooLong
             case .budget: .budget
-            case .rateLimited: .rateLimited
+            case .rateLimited, .usageLimit: .rateLimited
             case .overloaded: .overloaded
             case .server: .providerFailed
             case .silent: .silent

@@ -115,7 +115,9 @@ package struct BotTester: Sendable {
             let hidden = HiddenTexts(bot.secrets[BotInUse.key])
             let reply = ProgramTrial(of: program, exit, printed, limit: limit, hiding: hidden)
             result.usage = reply.usage.map { BotUsage($0, price: program.price) }
-            if let failure = reply.failure { return result.fail(.reply, failure, at: place) }
+            if let failure = reply.failure?.counted(from: clock.now) {
+                return result.fail(.reply, failure, at: place)
+            }
             result.whole = exit.elapsed ?? clock.sinceBoot - start
             note(reply: reply.text, &result)
         }

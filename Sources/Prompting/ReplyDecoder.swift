@@ -53,12 +53,14 @@ struct ReplyCount {
         return false
     }
 
-    /// Reports a failure as the last event.
-    mutating func fail(_ failure: ReplyFailure, _ report: (ReplyEvent) -> Void) {
+    /// Reports a failure as the last event; `saidNothing` where what was reported explains only the failure.
+    mutating func fail(
+        _ failure: ReplyFailure, saidNothing: Bool = false, _ report: (ReplyEvent) -> Void
+    ) {
         guard !isOver else { return }
         isOver = true
         var failure = failure
-        failure.hasOutput = hasOutput
+        failure.hasOutput = hasOutput && !saidNothing
         report(.failed(failure))
     }
 

@@ -62,6 +62,8 @@ package struct Finish: Hashable, Sendable {
     package var title: String?
     /// How much the reply should disturb, in the bot's own words: low, normal or critical; nil: it says nothing.
     package var priority: String?
+    /// Whether the bot wants nobody to be notified of its reply.
+    package var isQuiet = false
 
     /// An end with the reply as a turn.
     package init(_ reason: Reason, turn: Turn, title: String? = nil, priority: String? = nil) {
@@ -94,6 +96,18 @@ package struct TokenUsage: Hashable, Sendable {
         self.cacheRead = cacheRead
         self.output = output
         self.costUSD = costUSD
+    }
+
+    /// What two requests used together.
+    package static func + (one: TokenUsage, other: TokenUsage) -> TokenUsage {
+        func cost(_ one: Double?, _ other: Double?) -> Double? {
+            one == nil && other == nil ? nil : (one ?? 0) + (other ?? 0)
+        }
+        return TokenUsage(
+            input: (one.input + other.input).asTokens,
+            cacheWrite: (one.cacheWrite + other.cacheWrite).asTokens,
+            cacheRead: (one.cacheRead + other.cacheRead).asTokens,
+            output: (one.output + other.output).asTokens, costUSD: cost(one.costUSD, other.costUSD))
     }
 
     /// A usage as a decoder reads it, where those found in a cache are among the tokens that were `read`.

@@ -1,3 +1,5 @@
+package import Timeline
+
 /// Why there is no reply, or only a part of one.
 package struct ReplyFailure: Error, Hashable, Sendable {
     /// What kind of failure it is: decides whether trying again can help, and what a person should do.
@@ -14,6 +16,8 @@ package struct ReplyFailure: Error, Hashable, Sendable {
         case promptTooLong
         /// The account has no credit left, or reached its spending limit.
         case budget
+        /// The account used all that it may within some hours or days; ends after this long, where that is known.
+        case usageLimit(after: Duration?)
         /// Too many requests; the provider may say how long to wait.
         case rateLimited(after: Duration?)
         /// The provider has too much to do.
@@ -64,6 +68,8 @@ package struct ReplyFailure: Error, Hashable, Sendable {
     package var retryAdvice: Bool?
     /// The parameter of the request that the model does not have; nil: it was not refused for one.
     package var refusedParameter: String?
+    /// When the account's limit ends, as the provider says; nil: it does not say.
+    package var limitEnd: Moment?
 
     /// A failure before any output, unless said otherwise.
     package init(
@@ -86,6 +92,7 @@ package struct ReplyFailure: Error, Hashable, Sendable {
         case .badRequest: "badRequest"
         case .promptTooLong: "promptTooLong"
         case .budget: "budget"
+        case .usageLimit: "usageLimit"
         case .rateLimited: "rateLimited"
         case .overloaded: "overloaded"
         case .server: "server"
@@ -119,15 +126,25 @@ extension ReplyFailure {
     package var retry: Retry {
         if hasOutput { return .never }
         switch kind {
-        case .rateLimited(let after?), .overloaded(let after?):
+        case .rateLimited(let after?), .overloaded(let after?), .usageLimit(let after?):
             return retryAdvice == false ? .never : .after(after)
         case .rateLimited(nil), .overloaded(nil), .server, .network, .silent, .truncated, .program(exit: 75):
             return retryAdvice == false ? .never : .soon
         case .auth, .model, .address, .badRequest, .promptTooLong, .budget, .refusedAddress, .deadline,
-            .malformed, .replyTooLong, .program:
+            .malformed, .replyTooLong, .program, .usageLimit(nil):
             return retryAdvice == true ? .soon : .never
         case .refused, .endedEarly: return .never
         }
+    }
+}
+
+extension ReplyFailure {
+    /// The same failure where it is known how long its limit lasts from now on.
+    package func counted(from now: Moment) -> ReplyFailure {
+        guard case .usageLimit = kind, let limitEnd else { return self }
+        var failure = self
+        failure.kind = .usageLimit(after: max(limitEnd - now, .zero))
+        return failure
     }
 }
 
@@ -214,6 +231,8 @@ extension ReplyFailure {
         case .badRequest: "rejected the request\(code)\(because)"
         case .promptTooLong: "rejected the prompt as too long\(code)\(because)"
         case .budget: "has no credit left for this key\(code)\(because)"
+        case .usageLimit(let after):
+            "reached its usage limit" + (after.map { ", which ends in \($0.coarse)" } ?? because)
         case .rateLimited(let after):
             "received too many requests\(code)" + (after.map { "; it asks to wait \($0.coarse)" } ?? "")
         case .overloaded: "is overloaded\(code)"
@@ -248,7 +267,7 @@ extension ReplyFailure {
         case .badRequest: nil
         case .promptTooLong: "shorten the prompt, or start the conversation again"
         case .budget: "check the account's credit and spending limits"
-        case .rateLimited, .overloaded, .server, .truncated: nil
+        case .rateLimited, .overloaded, .server, .truncated, .usageLimit: nil
         case .network: "check bots.\(place.bot).url and the network"
         case .refusedAddress: "name the address under bots.\(place.bot).allow"
         case .silent, .deadline: "check whether \(place.provider) is busy or the model is still loading"

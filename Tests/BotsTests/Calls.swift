@@ -113,6 +113,33 @@ enum Streams {
         #expect(try await scene.server.request().path == "/v1/models")
     }
 
+    @Test func `of a reply that pauses is sent back what was said, and counts all that was used`()
+        async throws
+    {
+        let paused = Streams.messages.replacing("end_turn", with: "pause_turn")
+        let scene = try Scene(.anthropic, await ProviderServer(.init(paused), .init(Streams.messages)))
+        let events = try await scene.ask()
+        #expect(events.text == "HelloHello")
+        #expect(events.finish == Finish(.end, turn: Turn(.assistant, [.text("Hello"), .text("Hello")])))
+        #expect(events.filter { if case .started = $0 { true } else { false } }.count == 1)
+        let used = events.compactMap { if case .usage(let usage) = $0 { usage } else { nil } }.last
+        #expect(used == TokenUsage(input: 6, output: 4))
+        #expect(!(try await scene.server.request()).body.contains("assistant"))
+        #expect(
+            try await scene.server.request().body.contains(
+                #"{"role":"assistant","content":[{"type":"text","text":"Hello"}]}"#))
+    }
+
+    @Test func `of a reply that pauses for ever ends, and keeps what came`() async throws {
+        let paused = Streams.messages.replacing("end_turn", with: "pause_turn")
+        let scene = try Scene(.anthropic, await ProviderServer(.init(paused)))
+        let events = try await scene.ask()
+        #expect(events.text == String(repeating: "Hello", count: 9))
+        #expect(
+            events.failure
+                == ReplyFailure(.truncated, detail: "it paused more than 8 times", hasOutput: true))
+    }
+
     @Test func `is repeated after the wait that the provider asks for`() async throws {
         let scene = try Scene(
             await ProviderServer(

@@ -112,6 +112,7 @@ import Tracking
             #"{"type":"content_block_start","index":0,"content_block":{"type":"hologram","z":1}}"#,
             #"{"type":"content_block_delta","index":0,"delta":{"type":"z_delta","z":2}}"#,
             #"{"type":"content_block_stop","index":0}"#,
+            #"{"type":"content_block_delta","index":0,"delta":{"type":"z_delta","z":3}}"#,
             #"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}"#,
             #"{"type":"message_stop"}"#)
         #expect(events.finish?.reason == .end)

@@ -103,6 +103,7 @@ import Testing
             (.budget, "has no credit left for this key"), (.silent(.seconds(60)), "sent nothing for 60 s"),
             (.deadline(.seconds(1801)), "did not complete the reply within 31 min"),
             (.truncated, "ended the reply in the middle"),
+            (.usageLimit(after: nil), "reached its usage limit"),
             (.replyTooLong(limit: 30 << 20), "sent a reply of more than 30 MiB"),
             (.program(exit: 75), "ended with exit code 75"), (.program(exit: nil), "was ended by a signal"),
             (.network, "cannot be reached"), (.overloaded(after: nil), "is overloaded"),

@@ -1,5 +1,6 @@
 import Prompting
 import Testing
+import Timeline
 import Tracking
 
 @Suite struct `a bot that is a program` {
@@ -121,11 +122,29 @@ import Tracking
         (
             #"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1793000000}}"#
                 + "\n"
-                + #"{"type":"result","subtype":"success","is_error":true,"result":"limit"}"#, "budget"
+                + #"{"type":"result","subtype":"success","is_error":true,"result":"limit"}"#, "usageLimit"
         ),
     ])
     func `as Claude fails as its result says, whatever its exit code`(line: String, word: String) {
         #expect(replies(.claude, line, end: .code(0)).failure?.word == word)
+    }
+
+    @Test func `as Claude waits until its account's limit ends, which it reports as a reply, too`() {
+        let failure = replies(
+            .claude,
+            """
+            {"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1793000000}}
+            {"type":"assistant","message":{"content":[{"type":"text","text":"You've hit your limit"}]}}
+            {"type":"result","subtype":"success","is_error":true,"result":"You've hit your limit"}
+            """, end: .code(1)
+        ).failure
+        let counted = failure?.counted(from: Moment(seconds: 1_793_000_000 - 7200))
+        #expect(counted?.retry == .after(.seconds(7200)))
+        let place = ReplyFailure.Place(bot: "sage", provider: "claude", isProgram: true)
+        #expect(
+            counted?.sentence(at: place) == "sage: claude reached its usage limit, which ends in 2 h")
+        #expect(failure?.counted(from: Moment(seconds: 1_793_000_001)).retry == .after(.zero))
+        #expect(failure?.retry == .never, "nobody knows when it ends")
     }
 
     @Test func `as Codex reports its thread, its commands, its text and its tokens`() {
@@ -196,7 +215,7 @@ import Tracking
         #expect(plain?.title == nil && plain?.priority == nil)
         let quiet = replies(.text, "{\"notify\":false,\"text\":\"nothing new\"}\n")
         #expect(quiet.text.isEmpty)
-        #expect(quiet.finish == Finish(.end, turn: Turn(.assistant, [])))
+        #expect(quiet.finish?.isQuiet == true && quiet.finish?.turn == Turn(.assistant, []))
         #expect(replies(.text, "{\"a\":1}").text == "{\"a\":1}")
     }
 

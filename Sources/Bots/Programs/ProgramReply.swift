@@ -176,10 +176,11 @@ struct ReplyReading {
             record.reply = text
             record.replyTitle = finish?.title.map { hidden.hide(in: $0) }
             record.replyPriority = finish?.priority
+            record.isReplyQuiet = finish?.isQuiet ?? false
             return
         }
         failure.explain(by: exit, of: note.dialect)
-        var fault = AttemptFault(failure, at: note.place)
+        var fault = AttemptFault(failure.counted(from: clock.now), at: note.place)
         fault.text = hidden.hide(in: fault.text)
         record.fault = fault
         guard hasLostSession(failure, exit) else { return }

@@ -22,6 +22,10 @@ enum AnthropicFault: Error, Hashable, CustomStringConvertible {
 struct AnthropicBlocks {
     /// The most blocks of one reply.
     static let limit = 10_000
+    /// The deltas that are read; others, such as those of a later version, are activity and nothing else.
+    private static let deltas: Set<String> = [
+        "text_delta", "thinking_delta", "signature_delta", "input_json_delta",
+    ]
 
     private enum Kind: Hashable {
         case text, thinking, tool, serverTool
@@ -77,13 +81,14 @@ struct AnthropicBlocks {
     mutating func append(
         _ delta: JSON, at index: Int
     ) throws(AnthropicFault) -> (event: ReplyEvent, kept: Int) {
+        guard let type = delta["type"]?.text, Self.deltas.contains(type) else { return (.activity, 0) }
         // Only this is copied: a second owner of the text would have it copied by each delta.
         guard blocks[index]?.isOpen == true, let kind = blocks[index]?.kind else { throw .notOpen(index) }
         func text(_ name: String) throws(AnthropicFault) -> String {
             guard let text = delta[name]?.text else { throw .missing(name, in: "content_block_delta") }
             return text
         }
-        switch (delta["type"]?.text, kind) {
+        switch (type, kind) {
         case ("text_delta", .text):
             let more = try text("text")
             add(more, to: index)

@@ -1,3 +1,4 @@
+import Timeline
 import Tracking
 
 /// Reads the lines of `claude -p --output-format stream-json --verbose`, with or without partial messages.
@@ -8,8 +9,8 @@ import Tracking
 struct ClaudeLines: JSONLineReader {
     private var text = ""
     private var hasPartials = false
-    /// Whether the account reached its limit.
-    private var isLimited = false
+    /// The limit that the account reached; nil: none.
+    private var limit: JSON?
 
     func end(_ end: ProgramEnd) -> [LineStep] { [] }
 
@@ -21,7 +22,8 @@ struct ClaudeLines: JSONLineReader {
         case "assistant": return (json["message"]?["content"]?.elements ?? []).map { block($0) }
         case "stream_event": return [partial(json["event"] ?? .null)]
         case "rate_limit_event":
-            isLimited = json["rate_limit_info"]?["status"]?.text == "rejected"
+            let info = json["rate_limit_info"]
+            limit = info?["status"]?.text == "rejected" ? info : nil
             return [.event(.activity)]
         case "result": return result(json)
         default: return [.event(.activity)]
@@ -85,12 +87,21 @@ struct ClaudeLines: JSONLineReader {
         let words = json["result"]?.text ?? ""
         let subtype = json["subtype"]?.text ?? ""
         let isError = json["is_error"] == .bool(true) || subtype != "success"
-        guard !isError else { return steps + [.fail(failure(json, words: words.isEmpty ? subtype : words))] }
+        guard !isError else {
+            // It reports a limit as a reply of its own before the result repeats it.
+            let failure = failure(json, words: words.isEmpty ? subtype : words)
+            return steps + [.fail(failure, saidNothing: limit != nil && text == words)]
+        }
         if text.isEmpty, !words.isEmpty {
             text = words
             steps.append(.event(.text(words)))
         }
         return steps + [.finish(Finish(.end, turn: Turn(.assistant, text)))]
+    }
+
+    /// The moment of so many seconds since 1970; nil where nobody means such a time.
+    private static func moment(_ seconds: Int) -> Moment? {
+        (0...253_402_300_799).contains(seconds) ? Moment(seconds: Int64(seconds)) : nil
     }
 
     private func failure(_ json: JSON, words: String) -> ReplyFailure {
@@ -100,7 +111,10 @@ struct ClaudeLines: JSONLineReader {
         } else {
             failure = ReplyFailure(JSONLine.kind(of: words, else: .server))
         }
-        if isLimited { failure.kind = .budget }
+        if let limit {
+            failure.kind = .usageLimit(after: nil)
+            failure.limitEnd = limit["resetsAt"]?.int.flatMap(Self.moment)
+        }
         if json["subtype"]?.text == "error_max_turns" || json["subtype"]?.text == "error_max_budget_usd" {
             failure.kind = .budget
         }

@@ -71,7 +71,7 @@ package struct ProgramDecoder: Sendable {
         switch step {
         case .event(let event): count.report(event, report)
         case .finish(let finish): count.finish(finish, report)
-        case .fail(let failure): count.fail(failure, report)
+        case .fail(let failure, let saidNothing): count.fail(failure, saidNothing: saidNothing, report)
         }
     }
 }
@@ -82,8 +82,8 @@ enum LineStep: Hashable {
     case event(ReplyEvent)
     /// The reply is complete.
     case finish(Finish)
-    /// The reply failed.
-    case fail(ReplyFailure)
+    /// The reply failed; whether all that was reported of it is what explains the failure.
+    case fail(ReplyFailure, saidNothing: Bool = false)
 }
 
 /// Reads the lines of one program.

@@ -38,9 +38,10 @@ struct TextLines: LineReader {
         guard end == .code(0) else { return steps }
         let parts: [Turn.Part] = text.isEmpty ? [] : [.text(text)]
         let title = object?["title"]?.text.map { CleanText.line($0, limit: Self.titleLimit) }
-        let finish = Finish(
+        var finish = Finish(
             .end, turn: Turn(.assistant, parts), title: title?.isEmpty == true ? nil : title,
             priority: object?["priority"]?.text.flatMap { Self.priorities[$0.lowercased()] })
+        finish.isQuiet = object?["notify"] == .bool(false)
         return steps + [.finish(finish)]
     }
 
