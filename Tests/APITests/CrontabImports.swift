@@ -88,13 +88,21 @@ struct ImportListing: Decodable {
                 nobody    0 2 * * *    nobody ...
                 job       0 0 * x      not added: expected 5 time fields, found 4
 
-                note: no mail is sent (MAILTO): first add a channel, belfry channel add mailto:ops@example.org; what it prints is kept: belfry run logs JOB
+                note: no mail is sent (MAILTO): first add a channel, belfry channel add mail; what it prints is kept: belfry run logs JOB
                 note (start-me): cron runs it whenever cron starts; Belfry runs it once after each boot
                 note (nobody): the text after % became a here-document
 
                 4 of 5 can be added; add them with --apply. -v shows all of each job.
 
                 """, "\(short.output)")
+        // An address is repeated only where a shell reads it as it stands.
+        for (address, words) in [
+            ("ops@example.org", "mailto:ops@example.org"), ("$(reboot)@example.org", "mail"),
+        ] {
+            let mail = try await run.belfry(
+                "import crontab - --user-form", input: "MAILTO=\(address)\n0 2 * * * backup\n")
+            #expect(mail.output.contains("belfry channel add \(words); "), "\(mail.output)")
+        }
         // How the lines are read matters only where there are any.
         let nothing = try await run.belfry("import crontab -", input: "# nothing\n")
         #expect(nothing.output == "nothing to import\n" && nothing.errors.isEmpty, "\(nothing.errors)")
