@@ -59,6 +59,8 @@ package struct ExitRecord: Hashable, Sendable {
     package var replyTitle: String?
     /// How much the bot wants its reply to disturb: low, normal or critical; nil: it says nothing.
     package var replyPriority: String?
+    /// Whether the bot wants nobody to be notified of its reply.
+    package var isReplyQuiet = false
     /// What the bot used, as far as it was reported; nil: no bot was asked, or nothing was.
     package var usage: BotUsage?
     /// How long after the start the first word of the reply came; nil: no bot was asked, or none came.

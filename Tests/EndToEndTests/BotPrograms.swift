@@ -182,7 +182,7 @@ import Testing
     @Test func `may say how its reply looks, or that there is nothing to say`() async throws {
         let hook = try await Belfry.receiver()
         let script =
-            #"[ -e quiet ] && echo '{"notify":false}' && exit"# + "\n"
+            #"[ -e quiet ] && echo 'I looked.' && echo '{"notify":false}' && exit"# + "\n"
             + #"echo '{"text":"Disk is full","title":"Storage","priority":"critical"}'"# + "\n"
         let belfry = try await start(
             "{ kind: command, command: [sh, bot.sh] }", script: script, hook: hook)
@@ -196,6 +196,7 @@ import Testing
         let messages = try await belfry.json("messages", "cc").list
         #expect(messages.map { $0["text"].text } == ["Disk is full"])
         #expect(messages.first?["title"].text == "Storage")
+        #expect(try await belfry.run("run", "logs", "news#2").text.contains("I looked."))
     }
 
     @Test func `is canceled with all it started`() async throws {

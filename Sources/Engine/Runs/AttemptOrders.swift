@@ -368,7 +368,9 @@ final class RunSpecs {
         {
             outlook.next = NextTry(at: next, offsetSeconds: rules.first.offsetSeconds(at: next))
         }
-        if spec.attempts > 1 { outlook.chance = RetryChance(spec: spec, nextSlot: outlook.next?.at) }
+        if spec.attempts > 1 || spec.retriesAsReply {
+            outlook.chance = RetryChance(spec: spec, nextSlot: outlook.next?.at)
+        }
         return outlook
     }
 }

@@ -131,9 +131,9 @@ struct RunDecider {
     /// `starting` run was never started, and waits again. What ran, or was started in another boot, is lost: nobody can
     /// say how it ended. One that never was started, and that somebody wants ended, is at its end.
     ///
-    /// `hasOutput` is whether the attempt of such a performer printed anything.
+    /// `printed` is what the attempt of such a performer had printed.
     func vanished(
-        _ run: RunRecord, survivesTheDaemon: Bool = true, hasOutput: Bool = false,
+        _ run: RunRecord, survivesTheDaemon: Bool = true, printed: [UInt8] = [],
         outlook: Outlook = Outlook(), at now: Moment
     ) -> RunStep {
         guard survivesTheDaemon else {
@@ -141,11 +141,12 @@ struct RunDecider {
                 return end(run, RunOutcome(.canceled, why), at: now, outlook: outlook)
             }
             let waited = now - run.queuedAt
-            if ReplyRun.hasExpired(run, nil, isCutBeforeOutput: !hasOutput, waited: waited) {
+            if ReplyRun.hasExpired(run, nil, isCutBeforeOutput: printed.isEmpty, waited: waited) {
                 return end(run, RunOutcome(.failed, .expired), at: now, outlook: outlook.withoutChance)
             }
             return end(
-                run, RunOutcome(.lost, .streamCut), at: now, outlook: outlook, isCutBeforeOutput: !hasOutput)
+                run, RunOutcome(.lost, .streamCut), at: now, record: ExitRecord(cut: run, printed, at: now),
+                outlook: outlook, isCutBeforeOutput: printed.isEmpty)
         }
         let isThisBoot = run.process?.boot == boot
         guard run.state == .starting, isThisBoot else {
@@ -317,6 +318,17 @@ struct RunDecider {
         move.startedAt = moment
         move.queueDelay = max(.zero, moment - run.queuedAt - clockChange)
         return [NewEvent(.runStarted(Fact.Run(run)), at: moment)]
+    }
+}
+
+extension ExitRecord {
+    /// What is left of an attempt that ended with the daemon; nil: it printed nothing.
+    fileprivate init?(cut run: RunRecord, _ printed: [UInt8], at now: Moment) {
+        guard !printed.isEmpty, let start = run.startedAt else { return nil }
+        self.init(
+            key: RunKey(run: run.id, attempt: run.attempt), cause: .lost, startedAt: start, endedAt: now,
+            outputBytes: printed.count)
+        outputTail = Array(printed.suffix(Self.tailLimit))
     }
 }
 

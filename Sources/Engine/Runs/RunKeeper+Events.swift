@@ -139,9 +139,9 @@ extension RunKeeper {
                 runs.active[run.id].map { performers[$0.performer].performer.survivesTheDaemon } ?? true
             let path = orders.places.output(of: run.id, job: run.job, attempt: run.attempt)
             // One that never began has no file.
-            let hasOutput = (try? specs.files.readOutput(path, 1))?.isEmpty == false
+            let printed = survives ? [] : (try? specs.files.readOutput(path, Self.longestReply)) ?? []
             let step = decider.vanished(
-                run, survivesTheDaemon: survives, hasOutput: hasOutput, outlook: outlook, at: now)
+                run, survivesTheDaemon: survives, printed: printed, outlook: outlook, at: now)
             steps.append(await closing(step))
         case .ended(var record):
             if let text = record.fault?.text {
@@ -154,6 +154,9 @@ extension RunKeeper {
                 await closing(step, after: record.elapsed, saying: record.fault?.shown(outlook)), to: &steps)
         }
     }
+
+    /// No reply is longer, in bytes: see `BotCall`.
+    private static let longestReply = 32 << 20
 
     /// What is known of the job of a run whose attempt has ended; nil: it is decided later, as the ledger can't be read.
     private func outlook(of run: RunRecord, at end: AttemptEnd) async -> Outlook? {

@@ -81,9 +81,15 @@ struct RetryChance {
         let isAway = ReplyRun.isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput)
         let hasExpired = ReplyRun.hasExpired(
             run, fault, isCutBeforeOutput: isCutBeforeOutput, waited: waited ?? now - run.queuedAt)
-        guard isAway ? !hasExpired : run.attempt < spec.attempts else { return nil }
+        guard isAway ? !hasExpired : run.attempt < attempts(after: fault) else { return nil }
         let asked = min(fault?.wait ?? .zero, Self.longestAsked)
         return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))
+    }
+
+    /// How often the run is tried in all: a prompt whose job asks for no retries has those of a reply where its bot's
+    /// provider says that the fault may pass.
+    private func attempts(after fault: AttemptFault?) -> Int {
+        fault?.mayPass == true && spec.retriesAsReply ? ReplyRun.attempts : spec.attempts
     }
 
     /// The moment, if the next slot does not come first.
@@ -120,7 +126,7 @@ struct RetryChance {
     /// The job's wait, doubled with each attempt.
     private static func whole(after attempt: Int, of spec: JobSpec) -> Duration {
         let longestWait = spec.thread == nil ? longestWait : ReplyRun.longestWait
-        var whole = min(spec.backoff, longestWait)
+        var whole = min(spec.retriesAsReply ? ReplyRun.backoff : spec.backoff, longestWait)
         for _ in 1..<max(1, attempt) where whole < longestWait { whole = min(whole * 2, longestWait) }
         return whole
     }
@@ -143,6 +149,11 @@ struct RetryChance {
         hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
         return Double((hash ^ (hash >> 31)) >> 11) / Double(1 << 53)
     }
+}
+
+extension JobSpec {
+    /// Whether it is a prompt of a job that asks for no retries of its own.
+    var retriesAsReply: Bool { prompt != nil && thread == nil && attempts == 1 }
 }
 
 /// What is known of a run's job when one of its attempts has ended.
@@ -218,6 +229,8 @@ struct OutputPost {
     /// The message that the run's spec asks for; nil: it asks for none, there is nothing to say, or none of it may be shown.
     init?(_ run: RunRecord, _ end: ExitRecord, _ outlook: Outlook) {
         guard let hidden = outlook.hidden else { return nil }
+        // A person who asked reads the reply in any case.
+        if end.isReplyQuiet, outlook.spec?.thread == nil { return nil }
         let part = outlook.spec?.outputMessage
         let reply = end.reply ?? end.partialReply
         let said = reply.map { Self.said($0, hidden, of: run) }

@@ -18,6 +18,7 @@ import Tracking
             queuedAt: at("10:00:00"), revision: 0)
         run.spec = spec
         run.attempt = attempt
+        if state == .running { run.startedAt = run.queuedAt }
         return run
     }
 
@@ -81,7 +82,8 @@ import Tracking
         outlook.chance = RetryChance(spec: spec, nextSlot: nil)
         func after(attempt: Int, hasOutput: Bool = false, _ seconds: Int64) -> RunMove {
             RunDecider(boot: "b").vanished(
-                run(attempt: attempt, .running), survivesTheDaemon: false, hasOutput: hasOutput,
+                run(attempt: attempt, .running), survivesTheDaemon: false,
+                printed: hasOutput ? Array("Half".utf8) : [],
                 outlook: outlook, at: at("10:00:00") + .seconds(seconds)
             ).move
         }
@@ -93,6 +95,8 @@ import Tracking
         #expect(after(attempt: 5, hasOutput: true, 60).to == .queued)
         let lost = after(attempt: 6, hasOutput: true, 60)
         #expect(lost.to == .lost && lost.reason == .streamCut)
+        // What there is of it stays visible.
+        #expect(lost.outputTail == "Half" && lost.outputBytes == 4)
     }
 
     @Test func `comes after the jobs of its bot, and holds up no other bot`() {

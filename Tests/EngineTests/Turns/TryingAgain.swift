@@ -61,6 +61,30 @@ import WardenProtocol
         #expect(moment != nil)
     }
 
+    @Test func `of a prompt follows what its provider says may pass, though the job asks for none`() {
+        let outcome = RunOutcome(.failed, .rateLimited)
+        func moment(
+            _ fault: AttemptFault, attempt: Int = 1, of chance: RetryChance? = nil
+        ) -> Moment? {
+            (chance ?? self.chance(attempts: 1) { $0.action = .prompt("Hi") })
+                .moment(after: outcome, of: run(attempt: attempt), exitCode: nil, fault: fault, at: now)
+        }
+        let busy = AttemptFault(.overloaded, "", mayPass: true)
+        #expect(moment(busy).map { (.seconds(2.5)...(.seconds(5))).contains($0 - now) } == true)
+        #expect(moment(busy, attempt: 5).map { (.seconds(40)...(.seconds(80))).contains($0 - now) } == true)
+        #expect(moment(busy, attempt: 6) == nil)
+        #expect(moment(AttemptFault(.auth, "")) == nil)
+        let limited = AttemptFault(.rateLimited, "", mayPass: true, wait: .seconds(3600))
+        #expect(moment(limited) == now + .seconds(3600))
+        // The next slot asks the same.
+        let soon = chance(attempts: 1, nextSlot: now + .seconds(600)) { $0.action = .prompt("Hi") }
+        #expect(moment(limited, of: soon) == nil)
+        // Where the job asks for attempts, those count; and only a prompt has a provider.
+        let own = chance(attempts: 2) { $0.action = .prompt("Hi") }
+        #expect(moment(busy, of: own) != nil && moment(busy, attempt: 2, of: own) == nil)
+        #expect(moment(busy, of: chance(attempts: 1)) == nil)
+    }
+
     @Test func `does not follow the last one, nor a run to be canceled`() {
         let outcome = RunOutcome(.failed, .exitCode)
         #expect(chance().moment(after: outcome, of: run(attempt: 2), exitCode: 1, at: now) != nil)
