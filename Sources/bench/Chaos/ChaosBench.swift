@@ -252,11 +252,20 @@ struct ChaosEdits {
         return oldest...max(oldest, newest)
     }
 
-    /// Whether a fleeting job may have been listed by any edition that was loaded at `moment`, or by all of them.
-    func isListed(_ job: String, at moment: Moment) -> (maybe: Bool, surely: Bool) {
-        guard Self.fleeting.contains(job) else { return (true, true) }
-        let range = mayBe(at: moment)
-        let listed = editions.filter { range.contains($0.number) }.map { $0.present.contains(job) }
-        return (listed.contains(true), !listed.contains(false))
+    /// Whether an edition that may have been loaded at `moment` listed the job.
+    func mayBeListed(_ job: String, at moment: Moment) -> Bool {
+        !Self.fleeting.contains(job) || present(in: mayBe(at: moment)).contains { $0.contains(job) }
+    }
+
+    /// Whether every edition listed the job that may have been loaded at `moment`, or in the time before it in which a
+    /// busy machine's daemon starts: one that was replaced within a second counts.
+    func wasListed(_ job: String, at moment: Moment) -> Bool {
+        guard Self.fleeting.contains(job) else { return true }
+        let oldest = mayBe(at: moment - .seconds(30)).lowerBound
+        return present(in: oldest...mayBe(at: moment).upperBound).allSatisfy { $0.contains(job) }
+    }
+
+    private func present(in range: ClosedRange<Int>) -> [Set<String>] {
+        editions.filter { range.contains($0.number) }.map(\.present)
     }
 }

@@ -88,7 +88,7 @@ struct ChaosVerdict {
         for second in stride(from: start, through: until.seconds, by: Int(period)) {
             slots += 1
             switch times.removeValue(forKey: second) {
-            case nil: if wasListed(job.name, at: second) { missing += 1 }
+            case nil: if edits.wasListed(job.name, at: Moment(seconds: second)) { missing += 1 }
             case 1: break
             case let count?:
                 fault("\(job.name): \(Moment(seconds: second).iso8601) was decided \(count) times")
@@ -96,11 +96,6 @@ struct ChaosVerdict {
         }
         if missing > 0 { fault("\(job.name): \(missing) slots were lost") }
         if !times.isEmpty { fault("\(job.name): \(times.count) slots that it does not have were decided") }
-    }
-
-    /// Whether the file surely listed the job at this second, and long enough before for a daemon to have loaded it.
-    private func wasListed(_ job: String, at second: Int64) -> Bool {
-        (second - 30...second).allSatisfy { edits.isListed(job, at: Moment(seconds: $0)).surely }
     }
 
     // MARK: Runs
@@ -129,7 +124,7 @@ struct ChaosVerdict {
                 fault("\(run.name): queued at \(run.queuedAt.iso8601) by the outdated edition \(edition)")
             }
         }
-        for run in all where !edits.isListed(run.job, at: run.queuedAt).maybe {
+        for run in all where !edits.mayBeListed(run.job, at: run.queuedAt) {
             fault("\(run.name): queued at \(run.queuedAt.iso8601), when the file did not list its job")
         }
         for run in all {
