@@ -102,9 +102,9 @@ struct Waiting: Hashable {
     let performer: PerformerKind
     /// What it must find open.
     let gates: [Gate]
-    /// Where it counts while it is under way: its key, and its job in any case.
+    /// Where it counts while it is under way: its key, the lane of its bot, and its job in any case.
     ///
-    /// In this order it leaves: others of its key have waited longer than its job's next run.
+    /// In this order it leaves: others of its key have waited longer than its bot's next run, and its job's.
     let places: [Gate.Name]
     /// The clocks when it began to wait.
     let since: ClockReading?
@@ -123,7 +123,7 @@ struct Waiting: Hashable {
         isForced = run.isForced
         let narrow = spec?.gates(isForced: run.isForced) ?? []
         gates = narrow + [Gate(name: .performer(performer), width: .max)]
-        places = narrow.map(\.name).filter { $0 != .job(run.job) } + [.job(run.job)]
+        places = narrow.map(\.name).filter { $0 != .job(run.job) }.reversed() + [.job(run.job)]
     }
 
     /// Whether its turn at a gate of both is likely to come first: ids sort by the time they were made.

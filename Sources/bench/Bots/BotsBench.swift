@@ -3,6 +3,7 @@ import APIClient
 import Glibc
 import Host
 import Synchronization
+import Timeline
 
 /// A hundred bots that talk, as people meet them: in terminals, on the desktop, and in the order of their turns.
 ///
@@ -15,34 +16,27 @@ enum BotsBench {
     /// The first argument: how many bots, 100 when absent.
     static func run(arguments: [String]) async throws {
         let count = arguments.first.flatMap { Int($0) } ?? 100
-        let folder = try BenchFolder()
         let provider = try BareProvider { reply in
-            if reply.prompt.contains("in turn") { return .init(words: 20, pause: 100) }
+            if reply.prompt.contains("in turn") { return .init(words: 5, pause: 20) }
             return reply.model.hasPrefix("echo") ? .init(words: 5, pause: 20) : .init(words: 80, pause: 50)
         }
+        try await takeTurns(count, provider)
         let desktop = try BenchDesktop()
         defer { desktop.end() }
+        let folder = try BenchFolder()
         let daemon = try BenchDaemon(
             folder: folder.path, configuration: configuration(count, provider),
             environment: ["DBUS_SESSION_BUS_ADDRESS": desktop.address])
         defer { daemon.end() }
-        try await takeTurns(count, provider, daemon)
         try await talk(count, provider, daemon, desktop)
     }
 
     private static func configuration(_ count: Int, _ provider: BareProvider) -> String {
         let names = (0..<count).map { "bot-\($0)" } + (0..<echoes).map { "echo-\($0)" }
-        let jobs = (0..<count).flatMap { bot in
-            ["one", "two"].map {
-                "  \($0)-\(bot): { schedule: manual, bot: bot-\(bot), prompt: \"Speak in turn.\" }"
-            }
-        }
         return """
             zone: UTC
             bots:
             \(names.map { "  " + provider.bot($0) }.joined(separator: "\n"))
-            jobs:
-            \(jobs.joined(separator: "\n"))
             channels:
               desk: { kind: desktop }
             routes:
@@ -53,22 +47,34 @@ enum BotsBench {
 
     // MARK: Turns
 
-    /// Two prompts of each bot, all of them at once: every bot has had one before any has the second.
-    private static func takeTurns(
-        _ count: Int, _ provider: BareProvider, _ daemon: BenchDaemon
-    ) async throws {
-        let client = DaemonClient(socket: daemon.socket)
-        for bot in 0..<count {
-            for part in ["one", "two"] {
-                _ = try client.ask(Endpoints.runJob("\(part)-\(bot)", body: RunRequest()))
+    /// How many runs may be under way while bots take turns.
+    private static let cap = 4
+
+    /// Two prompts of each bot, all of them due at one moment and ``cap`` performed at a time, by the bots in turn: all have
+    /// had one before any has the second.
+    private static func takeTurns(_ count: Int, _ provider: BareProvider) async throws {
+        let bots = (0..<count).map { "  " + provider.bot("bot-\($0)") }
+        let slot = Moment(seconds: Moment.now.seconds + 5)
+        // The two of a bot are due one after the other: without turns the second would follow the first.
+        let jobs = (0..<count).flatMap { bot in
+            ["one", "two"].map {
+                "  ask-\(bot)-\($0): { schedule: { at: \"\(slot.iso8601)\" }, bot: bot-\(bot), prompt: \"Speak in turn.\", "
+                    + "concurrency: { key: turn, max: \(cap) } }"
             }
         }
+        let folder = try BenchFolder()
+        let daemon = try BenchDaemon(
+            folder: folder.path,
+            configuration: (["zone: UTC", "bots:"] + bots + ["jobs:"] + jobs)
+                .joined(separator: "\n") + "\n")
+        defer { daemon.end() }
         while provider.replies.count(where: { $0.last != nil }) < 2 * count { usleep(50_000) }
         let order = provider.replies.map(\.model)
-        let bots = Set(order.prefix(count)).count
+        let served = Set(order.prefix(count)).count
         report(
-            "\(count) bots asked twice at once", "\(bots) bots in the first \(count) prompts",
-            limit: "\(count)", isKept: bots == count && order.count == 2 * count)
+            "\(count) bots asked twice at once, \(cap) runs at a time",
+            "\(served) bots in the first \(count) prompts",
+            limit: "\(count)", isKept: served == count && order.count == 2 * count)
     }
 
     // MARK: Talking
@@ -156,7 +162,7 @@ private final class BenchTerminal: Sendable {
 
     /// Asks a bot; which reply came, and when its first bytes did.
     func ask(_ bot: String) throws -> (reply: Int, at: ContinuousClock.Instant) {
-        let (text, first) = try run("ask", bot, "Tell me something.")
+        let (text, first) = try run("ask", bot, "Say something.")
         guard let reply = BareProvider.numbers(after: "reply-", in: text).first, let first else {
             throw BenchProcess.Failed(program: "belfry ask")
         }

@@ -98,14 +98,16 @@ import Tracking
 }
 
 @Suite struct `prompts of a hundred bots at once` {
-    /// As many prompts of each bot, those of one bot queued before those of the next.
-    private func queue(prompts: Int) -> RunQueue {
+    /// As many prompts of each bot, those of one bot queued before those of the next; with a `cap` all their jobs share a
+    /// key that lets no more of them pass at a time, and each prompt has a job of its own.
+    private func queue(prompts: Int, cap: Int? = nil) -> RunQueue {
         var queue = RunQueue()
         for bot in 0..<100 {
-            let spec = JobSpec.manual("ask-\(bot)").with { spec in
-                (spec.bot, spec.action, spec.overlap) = ("bot-\(bot)", .prompt("?"), .allow)
-            }
             for number in 1...prompts {
+                let spec = JobSpec.manual("ask-\(bot)" + (cap == nil ? "" : "-\(number)")).with { spec in
+                    (spec.bot, spec.action, spec.overlap) = ("bot-\(bot)", .prompt("?"), .allow)
+                    spec.concurrency = cap.map { ConcurrencyKey(key: "turn", max: $0) }
+                }
                 let run = RunRecord(
                     id: "\(number) of \(bot)", job: spec.name, bot: spec.bot, kind: .manual,
                     cause: "key:\(bot).\(number)", queuedAt: at("10:00:00"), revision: 1)
@@ -137,6 +139,11 @@ import Tracking
 
     @Test(arguments: [1, 64, 1000]) func `are served in turn`(room: Int) {
         let order = served(queue(prompts: 3), room: room) { _ in 0 }
+        #expect(order == (1...3).flatMap { number in (0..<100).map { "\(number) of \($0)" } })
+    }
+
+    @Test(arguments: [1, 4, 99]) func `are served in turn where a key lets few of them pass`(cap: Int) {
+        let order = served(queue(prompts: 3, cap: cap), room: 1000) { _ in 0 }
         #expect(order == (1...3).flatMap { number in (0..<100).map { "\(number) of \($0)" } })
     }
 
