@@ -130,6 +130,10 @@ final class BareReceiver: Sendable {
         port = UInt16(address[2]) << 8 | UInt16(address[3])
         try onThread { [descriptor] in
             while case let connection = accept(descriptor, nil, nil), connection >= 0 {
+                // As servers do: else the kernel holds a small piece back until the one before is acknowledged.
+                var isOn: Int32 = 1
+                let size = socklen_t(MemoryLayout<Int32>.size)
+                unsafe setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
                 try? self.onThread { self.serve(connection) }
             }
         }
