@@ -96,6 +96,11 @@ package struct BotCall: Sendable {
                 }
             }
             if let pause {
+                guard !pause.turn.parts.isEmpty else {
+                    let failure = ReplyFailure(
+                        .truncated, detail: "it paused without a word", retryAdvice: false)
+                    return report(earlier.joined(with: .failed(failure)))
+                }
                 guard earlier.add(pause.turn) else {
                     let detail = "it paused more than \(PausedReply.limit) times"
                     return report(

@@ -171,6 +171,7 @@ extension AttemptFault {
         let hint = failure.hint(at: place).map { "; \($0)" } ?? ""
         self.init(RunReason(failure), failure.sentence(at: place) + hint)
         if case .endedEarly = failure.kind { isOfReply = true }
+        isOfProvider = true
         switch failure.retry {
         case .never: break
         case .soon: mayPass = true

@@ -117,6 +117,8 @@ package struct AttemptFault: Error, Hashable, Sendable {
     package var wasTried: Bool
     /// Whether the bot replied all the same, so that it shows nothing of the bot.
     package var isOfReply = false
+    /// Whether the provider of a bot, or the way to it, is at fault.
+    package var isOfProvider = false
 
     /// A fault that another attempt changes nothing about, unless said otherwise.
     package init(

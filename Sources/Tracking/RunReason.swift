@@ -216,7 +216,7 @@ extension RunReason {
         case .jobRemoved: "its job was removed"
         case .wardenLost: "its warden died; the outcome is unknown"
         case .hostRestarted: "the machine restarted while it ran"
-        case .streamCut: "the answer was cut off"
+        case .streamCut: "the daemon ended before the reply did"
         case .overlap: "the previous run has not ended"
         case .paused: "the job was paused"
         case .blackout: "the slot is in a blackout"

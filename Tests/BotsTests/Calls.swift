@@ -130,6 +130,17 @@ enum Streams {
                 #"{"role":"assistant","content":[{"type":"text","text":"Hello"}]}"#))
     }
 
+    @Test func `of a reply that pauses without a word is not repeated`() async throws {
+        let paused =
+            #"data: {"type":"message_start","message":{}}"# + "\n\n"
+            + #"data: {"type":"message_delta","delta":{"stop_reason":"pause_turn"}}"# + "\n\n"
+            + #"data: {"type":"message_stop"}"# + "\n\n"
+        let scene = try Scene(.anthropic, await ProviderServer(.init(paused)))
+        let failure = try await scene.ask().failure
+        #expect(failure?.kind == .truncated && failure?.retry == .never)
+        #expect(failure?.detail == "it paused without a word")
+    }
+
     @Test func `of a reply that pauses for ever ends, and keeps what came`() async throws {
         let paused = Streams.messages.replacing("end_turn", with: "pause_turn")
         let scene = try Scene(.anthropic, await ProviderServer(.init(paused)))

@@ -145,6 +145,17 @@ import Tracking
             counted?.sentence(at: place) == "sage: claude reached its usage limit, which ends in 2 h")
         #expect(failure?.counted(from: Moment(seconds: 1_793_000_001)).retry == .after(.zero))
         #expect(failure?.retry == .never, "nobody knows when it ends")
+        let worked = replies(
+            .claude,
+            """
+            {"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}
+            {"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1793000000}}
+            {"type":"result","subtype":"success","is_error":true,"result":"You've hit your limit"}
+            """, end: .code(1)
+        ).failure
+        #expect(
+            worked?.counted(from: Moment(seconds: 1_793_000_000)).retry == .never,
+            "its work would be done twice")
     }
 
     @Test func `as Codex reports its thread, its commands, its text and its tokens`() {
@@ -214,8 +225,8 @@ import Tracking
         let plain = replies(.text, #"{"text":"x","title":" ","priority":"so so"}"#).finish
         #expect(plain?.title == nil && plain?.priority == nil)
         let quiet = replies(.text, "{\"notify\":false,\"text\":\"nothing new\"}\n")
-        #expect(quiet.text.isEmpty)
-        #expect(quiet.finish?.isQuiet == true && quiet.finish?.turn == Turn(.assistant, []))
+        #expect(quiet.finish?.isQuiet == true && quiet.text == "nothing new")
+        #expect(replies(.text, "{\"notify\":false}").text.isEmpty)
         #expect(replies(.text, "{\"a\":1}").text == "{\"a\":1}")
     }
 

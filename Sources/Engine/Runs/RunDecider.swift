@@ -324,7 +324,7 @@ struct RunDecider {
 extension ExitRecord {
     /// What is left of an attempt that ended with the daemon; nil: it printed nothing.
     fileprivate init?(cut run: RunRecord, _ printed: [UInt8], at now: Moment) {
-        guard !printed.isEmpty, let start = run.startedAt else { return nil }
+        guard !printed.isEmpty, let start = run.attemptStart ?? run.startedAt else { return nil }
         self.init(
             key: RunKey(run: run.id, attempt: run.attempt), cause: .lost, startedAt: start, endedAt: now,
             outputBytes: printed.count)
@@ -332,12 +332,17 @@ extension ExitRecord {
     }
 }
 
+extension RunRecord {
+    /// When the attempt began that the run is at; nil: it did not, or nobody knows.
+    fileprivate var attemptStart: Moment? { live?.startedAt ?? (attempt == 1 ? startedAt : nil) }
+}
+
 extension AttemptRecord {
     /// The attempt that the run is at, which ended so.
     fileprivate init(of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, at end: Moment) {
         self.init(run: run.id, n: run.attempt, state: outcome.state)
         reason = outcome.reason
-        startedAt = record?.startedAt ?? (run.attempt == 1 ? run.startedAt : nil)
+        startedAt = record?.startedAt ?? run.attemptStart
         endedAt = end
         exitCode = record?.exitCode
         signal = record?.signal

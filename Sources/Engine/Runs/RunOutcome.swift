@@ -82,14 +82,19 @@ struct RetryChance {
         let hasExpired = ReplyRun.hasExpired(
             run, fault, isCutBeforeOutput: isCutBeforeOutput, waited: waited ?? now - run.queuedAt)
         guard isAway ? !hasExpired : run.attempt < attempts(after: fault) else { return nil }
-        let asked = min(fault?.wait ?? .zero, Self.longestAsked)
+        var asked = min(fault?.wait ?? .zero, Self.longestAsked)
+        // Who said something is not left without an answer for longer than a message waits.
+        if spec.thread != nil {
+            asked = min(asked, max(.zero, ReplyRun.messageExpiry - (waited ?? now - run.queuedAt)))
+        }
         return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))
     }
 
     /// How often the run is tried in all: a prompt whose job asks for no retries has those of a reply where its bot's
     /// provider says that the fault may pass.
     private func attempts(after fault: AttemptFault?) -> Int {
-        fault?.mayPass == true && spec.retriesAsReply ? ReplyRun.attempts : spec.attempts
+        guard let fault, fault.mayPass, fault.isOfProvider, spec.retriesAsReply else { return spec.attempts }
+        return ReplyRun.attempts
     }
 
     /// The moment, if the next slot does not come first.
@@ -281,7 +286,7 @@ struct OutputPost {
     }
 
     private static func bounded(_ text: String, isCut: Bool, of run: RunRecord) -> String {
-        let note = "\n\n[The reply is cut here: the rest is in: belfry run logs \(run.name)]"
+        let note = "\n\n[The reply is cut here; belfry run logs \(run.name) has more of it]"
         guard text.utf8.count > longestReply else { return isCut ? text + note : text }
         var end = text.utf8.index(text.startIndex, offsetBy: longestReply)
         while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }

@@ -27,10 +27,12 @@ struct WakeDecider {
         case .refused(_, let text): return .fail("\(name) could not be started: \(text)")
         case .ended(let record):
             if let failure = failure(record) { return .fail("\(name) \(failure)") }
-            let output: [UInt8]
+            var output: [UInt8]
             do { output = try printed() } catch {
                 return .fail("the output of the wake script cannot be read: \(error)")
             }
+            // Its last line decides, however much came before.
+            if record.outputBytes > output.count { output += [0x0A] + record.outputTail }
             switch WakeAnswer(output) {
             case .wake: return .wake
             case .sleep(let reason): return .skip(reason ?? "\(name) found nothing to do")

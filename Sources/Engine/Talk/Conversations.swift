@@ -66,7 +66,7 @@ struct Conversations {
     /// So many messages are looked at for what was said before.
     private static let history = 2 * Conversation.turnLimit
     /// The most bytes of a file that a bot is shown.
-    private static let fileLimit = 64 * 1024
+    private static let fileLimit = AttachmentNote.shownLimit
     /// The most characters of a message that another one replies to.
     private static let quoteLimit = 300
     /// What a bot calls the person it speaks with.

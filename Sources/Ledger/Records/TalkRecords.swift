@@ -47,6 +47,8 @@ package struct AttachmentNote: Hashable, Sendable, Codable {
 
     /// The most bytes of one file.
     package static let limit = 5 * 1024 * 1024
+    /// The most of a text that its bot is shown, in bytes; anything else is only named.
+    package static let shownLimit = 64 * 1024
 }
 
 /// How far a conversation is: a thread of a bot that answers.

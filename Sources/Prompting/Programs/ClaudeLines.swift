@@ -11,6 +11,8 @@ struct ClaudeLines: JSONLineReader {
     private var hasPartials = false
     /// The limit that the account reached; nil: none.
     private var limit: JSON?
+    /// Whether a tool was called: to ask again would do its work twice.
+    private var hasCalled = false
 
     func end(_ end: ProgramEnd) -> [LineStep] { [] }
 
@@ -42,6 +44,7 @@ struct ClaudeLines: JSONLineReader {
             return .event(hasPartials ? .activity : .thinking(block["thinking"]?.text ?? ""))
         case "tool_use":
             guard let id = block["id"]?.text, let name = block["name"]?.text else { return .event(.activity) }
+            hasCalled = true
             return .event(
                 .toolCall(
                     ToolCall(id: id, name: name, arguments: block["input"] ?? .members([]), isPerformed: true)
@@ -59,6 +62,7 @@ struct ClaudeLines: JSONLineReader {
             return .event(.text("\n\n"))
         case ("content_block_start", _):
             guard let name = event["content_block"]?["name"]?.text else { return .event(.activity) }
+            hasCalled = true
             return .event(.calling(name))
         case ("content_block_delta", "text_delta"):
             let more = event["delta"]?["text"]?.text ?? ""
@@ -88,9 +92,9 @@ struct ClaudeLines: JSONLineReader {
         let subtype = json["subtype"]?.text ?? ""
         let isError = json["is_error"] == .bool(true) || subtype != "success"
         guard !isError else {
-            // It reports a limit as a reply of its own before the result repeats it.
+            // It reports a limit as a reply of its own; words before that can be said again.
             let failure = failure(json, words: words.isEmpty ? subtype : words)
-            return steps + [.fail(failure, saidNothing: limit != nil && text == words)]
+            return steps + [.fail(failure, saidNothing: limit != nil && !hasCalled)]
         }
         if text.isEmpty, !words.isEmpty {
             text = words

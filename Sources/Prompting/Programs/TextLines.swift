@@ -3,7 +3,7 @@ import Tracking
 /// Reads the output of any program as text, line by line.
 ///
 /// The last line may be Belfry's own object, `{"notify": true, "text": "...", "title": "...", "priority": "low"}`: its text is
-/// the reply's last paragraph, and `"notify": false` shows that there is nothing to say. The exit code 75 asks to try again
+/// the reply's last paragraph, and with `"notify": false` nobody is notified of the reply. The exit code 75 asks to try again
 /// later.
 struct TextLines: LineReader {
     private var text = ""
@@ -31,7 +31,7 @@ struct TextLines: LineReader {
     mutating func end(_ end: ProgramEnd) -> [LineStep] {
         var steps: [LineStep] = []
         let object = held.flatMap { Self.object($0.line) }
-        if let held, let last = object == nil ? held.line : object.flatMap({ Self.words($0) }) {
+        if let held, let last = object.map({ $0["text"]?.text }) ?? held.line {
             steps.append(add(last, after: held.blanks))
         }
         held = nil
@@ -67,10 +67,5 @@ struct TextLines: LineReader {
             json["notify"] != nil || json["text"] != nil
         else { return nil }
         return json
-    }
-
-    /// What the object says; nil where there is nothing to say.
-    private static func words(_ object: JSON) -> String? {
-        object["notify"] == .bool(false) ? nil : object["text"]?.text
     }
 }

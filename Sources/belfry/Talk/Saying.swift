@@ -21,7 +21,9 @@ struct SayingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The id of the message that it replies to.", valueName: "id"))
     var replyTo: String?
     @Option(
-        help: ArgumentHelp("Send this file with it, at most 5 MiB.", valueName: "path"), completion: .file())
+        help: ArgumentHelp(
+            "Send this file with it, at most 5 MiB; the bot is shown the first 64 KiB of a text.",
+            valueName: "path"), completion: .file())
     var file: String?
 
     func validate() throws {
@@ -73,6 +75,11 @@ struct AttachedFile {
         }
         request.fileName = path.split(separator: "/").last.map(String.init)
         request.fileContent = Base64.encode(content)
+        if content.prefix(AttachmentNote.shownLimit).contains(0) {
+            StandardError.print("belfry: \(path) is no text; the bot is shown its name only")
+        } else if content.count > AttachmentNote.shownLimit {
+            StandardError.print("belfry: the bot is shown the first 64 KiB of \(path)")
+        }
     }
 
     private func unreadable(_ reason: String) -> APIError {

@@ -69,12 +69,19 @@ import WardenProtocol
             (chance ?? self.chance(attempts: 1) { $0.action = .prompt("Hi") })
                 .moment(after: outcome, of: run(attempt: attempt), exitCode: nil, fault: fault, at: now)
         }
-        let busy = AttemptFault(.overloaded, "", mayPass: true)
+        func fault(_ reason: RunReason, wait: Duration? = nil) -> AttemptFault {
+            var fault = AttemptFault(reason, "", mayPass: true, wait: wait)
+            fault.isOfProvider = true
+            return fault
+        }
+        let busy = fault(.overloaded)
         #expect(moment(busy).map { (.seconds(2.5)...(.seconds(5))).contains($0 - now) } == true)
         #expect(moment(busy, attempt: 5).map { (.seconds(40)...(.seconds(80))).contains($0 - now) } == true)
         #expect(moment(busy, attempt: 6) == nil)
         #expect(moment(AttemptFault(.auth, "")) == nil)
-        let limited = AttemptFault(.rateLimited, "", mayPass: true, wait: .seconds(3600))
+        // What its job wants of the reply is no matter of the provider's.
+        #expect(moment(AttemptFault(.ensure, "", mayPass: true)) == nil)
+        let limited = fault(.rateLimited, wait: .seconds(3600))
         #expect(moment(limited) == now + .seconds(3600))
         // The next slot asks the same.
         let soon = chance(attempts: 1, nextSlot: now + .seconds(600)) { $0.action = .prompt("Hi") }
