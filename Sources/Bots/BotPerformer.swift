@@ -108,7 +108,7 @@ package final class BotPerformer: TaskPerformer {
         defer { if record.reply == nil, !reply.text.isEmpty { record.partialReply = reply.text } }
         var last = clock.sinceBoot - ReplyProgress.interval
         attempts.report(.progress(order.key, ReplyProgress.waiting))
-        let memory = try memory(of: order.bot, bot.backend)
+        let memory = try MemoryFile.text(bot.backend.memory, of: order.bot)
         try await bot.call.ask(bot.backend.prompt(order.turns, memory: memory)) { event in
             if case .text(let piece) = event {
                 file.append(Array(piece.utf8)[...])
@@ -136,24 +136,26 @@ package final class BotPerformer: TaskPerformer {
         }
     }
 
-    /// What the bot's memory file says; nil: it has none.
-    ///
-    /// Others may write in its folder, and a link put in its place would show any file to the provider.
-    private func memory(of bot: String, _ backend: BotBackend) throws(AttemptFault) -> String? {
-        guard let path = backend.memory else { return nil }
-        do throws(HostError) {
-            return try SmallFile.text(path, limit: BotBackend.memoryLimit, mayBeLink: false)
-        } catch {
-            throw AttemptFault(
-                .botUnavailable, "\(bot): its memory can't be read: \(error); check bots.\(bot).memory")
-        }
-    }
-
     private func fault(of error: any Error, _ order: PromptOrder) -> AttemptFault? {
         switch error {
         case let fault as AttemptFault: fault
         case is CancellationError: nil
         default: AttemptFault(.spawnFailed, "\(order.bot): the reply can't be kept: \(error)", mayPass: true)
+        }
+    }
+}
+
+extension MemoryFile {
+    /// What the file at `path` says; nil: the bot has none.
+    ///
+    /// Others may write in its folder, and a link put in its place would show any file to the provider.
+    static func text(_ path: String?, of bot: String) throws(AttemptFault) -> String? {
+        guard let path else { return nil }
+        do throws(HostError) {
+            return try SmallFile.text(path, limit: limit, mayBeLink: false)
+        } catch {
+            throw AttemptFault(
+                .botUnavailable, "\(bot): its memory can't be read: \(error); check bots.\(bot).memory")
         }
     }
 }

@@ -99,6 +99,27 @@ import Testing
         #expect(try belfry.calls().last == "")
     }
 
+    @Test func `shows its program what its memory file says, before each prompt`() async throws {
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh], output: claude }", script: Self.session)
+        try belfry.write("The backup disk is called attic.\n", to: "memory.md")
+        try belfry.configure(
+            """
+            bots:
+              cc:
+                backend: { kind: command, command: [sh, bot.sh], output: claude }
+                memory: \(belfry.folder.file("memory.md"))
+            """)
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(try await belfry.run("ask", "cc", "Which disk?").code == 0)
+        #expect(
+            belfry.lines(of: "prompt").prefix(3)
+                == ["<memory>", "The backup disk is called attic.", "</memory>"])
+        try belfry.write(String(repeating: "x", count: 70_000), to: "memory.md")
+        let failed = try await belfry.run("ask", "cc", "And now?")
+        #expect(failed.code == 1 && failed.errors.contains("check bots.cc.memory"), "\(failed)")
+    }
+
     @Test func `spends its budget, and is not run when that is used up`() async throws {
         let hook = try await Belfry.receiver()
         let belfry = try await start(
