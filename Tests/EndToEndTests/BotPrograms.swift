@@ -83,6 +83,11 @@ import Testing
         #expect(try await belfry.run("ask", "cc", "Second?").text == "ok\n")
         #expect(try belfry.calls() == ["", "--resume s-1"])
         #expect(!belfry.lines(of: "prompt").contains("This was said before:"))
+        let session = try await belfry.json("bot", "show", "cc")["session"]
+        #expect(session["id"].text == "s-1" && session["messages"].integer == 4)
+        let text = try await belfry.run("bot", "show", "cc").text
+        #expect(text.contains("session   4 messages since ") && text.contains(", resumed as s-1\n"), "\(text)")
+        #expect(text.contains("command   sh bot.sh\n") && text.contains("output    claude\n"), "\(text)")
         // What it forgot it is shown.
         try belfry.write("", to: "lost")
         #expect(try await belfry.run("ask", "cc", "Third?").text == "ok\n")
@@ -91,6 +96,7 @@ import Testing
         #expect(shown.contains("This was said before:") && shown.contains("You: ok"))
         #expect(shown.contains { $0.contains("First?") })
         #expect(try await belfry.run("bot", "reset", "cc").code == 0)
+        #expect(try await belfry.run("bot", "show", "cc").text.contains("session   new\n"))
         #expect(try await belfry.run("ask", "cc", "Fourth?").text == "ok\n")
         #expect(try belfry.calls().suffix(2) == ["", ""])
         #expect(!belfry.lines(of: "prompt").contains("This was said before:"))
