@@ -136,6 +136,10 @@ package struct BotInUse: Hashable, Sendable {
     package var backend: BotBackend?
     /// The program that replies in a provider's place; nil: none does.
     package var program: BotProgram?
+    /// The tools that it may call, by name.
+    package var tools: [String] = []
+    /// How many turns its reply may take in which it calls tools, the last one included.
+    package var maxTurns = Self.standardTurns
     /// What its key is; the list is empty where the provider wants none.
     package var secrets: FormSecrets
     /// Why it can't be asked though it is configured; nil: it can.
@@ -152,6 +156,8 @@ package struct BotInUse: Hashable, Sendable {
 
     /// The name of the key among the secrets.
     package static let key = "key"
+    /// The turns of a reply where nothing is said.
+    package static let standardTurns = 20
 
     /// A bot with its provider.
     package init(_ backend: BotBackend?, secrets: FormSecrets = FormSecrets(), fault: String? = nil) {

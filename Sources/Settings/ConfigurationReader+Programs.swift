@@ -58,7 +58,8 @@ extension ConfigurationReader {
         _ field: Field, _ name: String, _ kind: String, _ dialect: ProgramDialect, isGeneric: Bool
     ) {
         switch name {
-        case "command", "inherit", "memory", "sandbox", "system", "session": break
+        case "command", "inherit", "memory", "sandbox", "system", "session", "tools":
+            break
         case "output" where isGeneric: break
         case "model" where dialect == .text:
             field.fault(

@@ -16,6 +16,8 @@ package struct WireBot: Hashable, Sendable, Codable {
     package var output: String?
     /// The path of the file that it is shown with each prompt.
     package var memory: String?
+    /// The tools that it may call; absent: none.
+    package var tools: [String]?
     /// What that program may reach; absent: whatever its user may.
     package var sandbox: WireSandbox?
     /// Its session in the thread `main`; in listings absent.

@@ -100,6 +100,7 @@ extension WireBot {
         model = profile.model
         url = profile.contact?.backend?.reach.url.shown
         memory = profile.contact?.memory
+        tools = profile.contact.flatMap { $0.tools.isEmpty ? nil : $0.tools }
         guard let program = profile.contact?.program else { return }
         (command, output) = (program.command, program.dialect.rawValue)
         sandbox = program.sandbox.map {

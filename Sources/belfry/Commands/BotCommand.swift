@@ -64,6 +64,7 @@ struct BotShowCommand: ParsableCommand {
         screen.field("output", bot.output)
         screen.field("sandbox", bot.sandbox.map(BotText.sandbox))
         screen.field("memory", bot.memory.map(PlainText.oneLine))
+        screen.field("tools", bot.tools.map { PlainText.oneLine($0.joined(separator: ", ")) })
         screen.field("session", bot.session.map { BotText.session($0, screen) })
         if let status = bot.status {
             let since = bot.since.map { " since \(screen.time($0))" } ?? ""
