@@ -131,7 +131,8 @@ private final class LoopScene: Sendable {
         #expect(end.fault?.reason == .truncated && end.fault?.mayPass == false)
         #expect(
             end.fault?.text
-                == "sage: 127.0.0.1 still called tools in the last turn it may take; raise bots.sage.maxTurns")
+                == "sage: 127.0.0.1 still called tools in the last turn it may take; raise bots.sage.maxTurns"
+        )
         #expect(end.partialReply == "Wait.\n\nWait.\n\nWait.")
         #expect(scene.box.calls.withLock { $0.count } == 4)
         #expect(end.usage?.outputTokens == 21)

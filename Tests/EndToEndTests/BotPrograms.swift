@@ -86,7 +86,8 @@ import Testing
         let session = try await belfry.json("bot", "show", "cc")["session"]
         #expect(session["id"].text == "s-1" && session["messages"].integer == 4)
         let text = try await belfry.run("bot", "show", "cc").text
-        #expect(text.contains("session   4 messages since ") && text.contains(", resumed as s-1\n"), "\(text)")
+        #expect(
+            text.contains("session   4 messages since ") && text.contains(", resumed as s-1\n"), "\(text)")
         #expect(text.contains("command   sh bot.sh\n") && text.contains("output    claude\n"), "\(text)")
         // What it forgot it is shown.
         try belfry.write("", to: "lost")

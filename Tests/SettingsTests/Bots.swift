@@ -69,7 +69,9 @@ import Testing
             try bot(", tools: [list_tasks, send_message, list_tasks], maxTurns: 3")?.tools
                 == ["list_tasks", "send_message"])
         #expect(try bot(", tools: [send_message], maxTurns: 3")?.maxTurns == 3)
-        #expect(try read("bots:\n  cc: { backend: claude, tools: [send_message] }\n").bots.first?.contact?.tools == ["send_message"])
+        #expect(
+            try read("bots:\n  cc: { backend: claude, tools: [send_message] }\n").bots.first?.contact?.tools
+                == ["send_message"])
         #expect(refusal("\(start), tools: [send_mesage] }").contains("did you mean \"send_message\"?"))
         #expect(refusal("\(start), tools: send_message }").contains("write tools: [send_message]"))
         #expect(refusal("\(start), tools: [send_message], maxTurns: 0 }").contains("maxTurns"))

@@ -53,7 +53,8 @@ package struct BotTool: Sendable {
         for member in members where member.value != .null {
             guard let parameter = parameters.first(where: { $0.name == member.name }) else {
                 let names = parameters.map(\.name)
-                let known = names.isEmpty ? "It takes none." : "Its arguments: \(names.joined(separator: ", "))."
+                let known =
+                    names.isEmpty ? "It takes none." : "Its arguments: \(names.joined(separator: ", "))."
                 throw APIError(
                     .badValue, "there is no argument \"\(CleanText.line(member.name, limit: 60))\"",
                     hint: NearestName.hint(member.name, among: names) ?? known)

@@ -157,7 +157,8 @@ package final class ToolDesk: Sendable {
         guard user.allowed.contains(name) else {
             await report(name, of: user, on: daemon)
             throw APIError(
-                .badValue, "\(name) is not allowed to this bot", hint: Self.listed(tools(of: user).map(\.name)))
+                .badValue, "\(name) is not allowed to this bot",
+                hint: Self.listed(tools(of: user).map(\.name)))
         }
         if let obstacle = tool.obstacle(user) { throw APIError(.badValue, "\(name): \(obstacle)") }
         return tool

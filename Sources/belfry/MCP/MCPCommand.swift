@@ -18,7 +18,8 @@ struct MCPCommand: ParsableCommand {
               claude mcp add belfry -- belfry mcp
             """)
 
-    @Option(help: ArgumentHelp("Serve the tools of this bot.", valueName: "bot"), completion: Completions.bots)
+    @Option(
+        help: ArgumentHelp("Serve the tools of this bot.", valueName: "bot"), completion: Completions.bots)
     var bot: String = "belfry"
     @OptionGroup var common: CommonOptions
 
@@ -101,7 +102,9 @@ final class MCPServer: Sendable {
     /// Performs a call on a thread of its own: the client may send more meanwhile, or cancel it.
     private func begin(_ request: MCPConversation.Request, _ tool: String, _ arguments: JSON) {
         let refusal: String? = open.withLock { open in
-            if open.count >= Self.callLimit { return "at most \(Self.callLimit) calls are performed at a time" }
+            if open.count >= Self.callLimit {
+                return "at most \(Self.callLimit) calls are performed at a time"
+            }
             return open.insert(request.id.bytes).inserted ? nil : "a request of this id is under way"
         }
         if let refusal { return send(MCPConversation.answer(refusal, isError: true, to: request)) }

@@ -70,7 +70,9 @@ struct MCPConversation {
         }
         let parameters = json["params"]
         guard let id = json["id"] else {
-            guard method == "notifications/cancelled", let id = parameters?["requestId"] else { return .ignore }
+            guard method == "notifications/cancelled", let id = parameters?["requestId"] else {
+                return .ignore
+            }
             return .cancel(id)
         }
         guard id.text != nil || id.int != nil else {
@@ -98,7 +100,8 @@ struct MCPConversation {
         if let asked = meta?[Self.version], isModern != false {
             guard let revision = asked.text, meta?[Self.capabilities] != nil else {
                 return .answer(
-                    Self.error(id, .invalidParameters, "_meta needs \(Self.version) and \(Self.capabilities)"))
+                    Self.error(id, .invalidParameters, "_meta needs \(Self.version) and \(Self.capabilities)")
+                )
             }
             guard revision == Self.modern else { return .answer(refusal(of: revision, id)) }
             isModern = true
@@ -118,7 +121,8 @@ struct MCPConversation {
             let arguments = parameters?["arguments"] ?? .members([])
             return .call(request, tool: tool, arguments: arguments == .null ? .members([]) : arguments)
         default:
-            return .answer(Self.error(id, .noMethod, "there is no method \(CleanText.line(method, limit: 60))"))
+            return .answer(
+                Self.error(id, .noMethod, "there is no method \(CleanText.line(method, limit: 60))"))
         }
     }
 

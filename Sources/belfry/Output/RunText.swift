@@ -9,7 +9,8 @@ enum RunText {
     static func call(_ call: WireToolCall) -> String {
         let arguments = call.arguments == "{}" ? "" : " " + PlainText.preview(call.arguments, limit: 120)
         let result = PlainText.preview(call.result, limit: 200)
-        return "\(PlainText.oneLine(call.tool))\(arguments): \(call.isError == true ? "refused: " : "")\(result)"
+        return
+            "\(PlainText.oneLine(call.tool))\(arguments): \(call.isError == true ? "refused: " : "")\(result)"
     }
 
     /// `failed: exit code 3`, `missed: older than the job catches up`, `completed`.
