@@ -89,7 +89,8 @@ import Testing
         #expect(json["tools"].list.map(\.text) == ["send_message"])
         #expect(json["schema"]["required"].list.map(\.text) == ["text"])
         #expect(json["sent"]["isError"] == .bool(false) && json["progress"].list.count == 2, "\(json)")
-        #expect(json["missing"]["isError"] == .bool(true) && json["missing"]["text"].text == "text: is missing")
+        #expect(
+            json["missing"]["isError"] == .bool(true) && json["missing"]["text"].text == "text: is missing")
         #expect(json["unknown"]["text"].text?.contains("Did you mean \"send_message\"?") == true)
         #expect(json["after"]["isError"] == .bool(false))
         let texts = try await belfry.json("messages", "sage").list.map { $0["text"].text }
