@@ -52,8 +52,8 @@ let stations: [Target] = [
     effect(
         "APIServer",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "WardenProtocol",
-            "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle,
             .logging,
         ]),
     effect("APIClient", ["Timeline", "API"]),

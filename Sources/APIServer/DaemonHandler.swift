@@ -8,11 +8,15 @@ package struct DaemonHandler: Sendable {
     let control: Control
     let identity: DaemonIdentity
     let spool: SpoolDoor
+    let tools: ToolDesk
     let notices = WriteNotices()
 
-    /// A handler over the engine, and over the spool of its state folder.
-    package init(control: Control, identity: DaemonIdentity, spool: SpoolDoor? = nil) {
+    /// A handler over the engine, over the spool of its state folder, and over the tools of bots.
+    package init(
+        control: Control, identity: DaemonIdentity, spool: SpoolDoor? = nil, tools: ToolDesk = ToolDesk()
+    ) {
         self.control = control
+        self.tools = tools
         self.identity = identity
         self.spool = spool ?? SpoolDoor(control: control, identity: identity, logger: control.logger)
     }
@@ -79,6 +83,8 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.editBot) { try await editBot($0.path, $0.body) }
         table.on(Endpoints.removeBot) { try await removeBot($0.path, force: $0.query.force) }
         table.on(Endpoints.testBot) { try await testBot($0.path, asks: $0.body.ask ?? false) }
+        table.on(Endpoints.tools) { try await offeredTools(to: $0.path) }
+        table.on(Endpoints.callTool) { try await callTool($0.path, $0.body) }
         table.on(Endpoints.say) { try await say($0.path, $0.body) }
         table.on(Endpoints.reply) { try await reply($0.path, $0.query) }
         table.on(Endpoints.react) { try await react($0.path, $0.body) }

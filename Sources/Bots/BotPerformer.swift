@@ -15,17 +15,19 @@ package final class BotPerformer: TaskPerformer {
     private let clock: any WallClock
     private let userAgent: String
     private let sizeNames = SizeNames()
+    private let tools: BotTools
     private let find: @Sendable (String) async throws(AttemptFault) -> BotInUse?
 
     /// A performer that asks the bots that `find` returns by their names, as they are at that moment; it throws where
-    /// one must not be asked now.
+    /// one must not be asked now; they may call `tools`.
     package init(
-        curl: CurlMulti, clock: any WallClock, userAgent: String,
+        curl: CurlMulti, clock: any WallClock, userAgent: String, tools: BotTools = .none,
         find: @escaping @Sendable (String) async throws(AttemptFault) -> BotInUse?
     ) {
         self.curl = curl
         self.clock = clock
         self.userAgent = userAgent
+        self.tools = tools
         self.find = find
     }
 
@@ -58,9 +60,16 @@ package final class BotPerformer: TaskPerformer {
         return record
     }
 
+    /// A bot that is asked.
+    private struct Asked {
+        var endpoint: BotEndpoint
+        /// The most turns of its reply, where it may call tools; nil: it may call none.
+        var maxTurns: Int?
+        var backend: BotBackend { endpoint.backend }
+    }
+
     /// The order's bot, ready to be called.
-    private func bot(of order: PromptOrder) async throws(AttemptFault) -> (call: BotCall, backend: BotBackend)
-    {
+    private func bot(of order: PromptOrder) async throws(AttemptFault) -> Asked {
         func refused(_ text: String) -> AttemptFault {
             AttemptFault(.botUnavailable, "\(order.bot): \(text)", wasTried: false)
         }
@@ -71,20 +80,25 @@ package final class BotPerformer: TaskPerformer {
         guard let backend = bot.backend else {
             throw refused("it has no provider; set bots.\(order.bot).backend")
         }
+        let maxTurns = bot.tools.isEmpty ? nil : bot.maxTurns
         guard let text = bot.secrets[BotInUse.key].first else {
-            return (try call(order, BotEndpoint(bot: order.bot, backend)), backend)
+            return Asked(endpoint: BotEndpoint(bot: order.bot, backend), maxTurns: maxTurns)
         }
         guard let key = BotKey(text) else {
             throw AttemptFault(
                 .auth, "\(order.bot): its key is empty or no key; check bots.\(order.bot).key")
         }
-        return (try call(order, BotEndpoint(bot: order.bot, backend, key: key)), backend)
+        return Asked(endpoint: BotEndpoint(bot: order.bot, backend, key: key), maxTurns: maxTurns)
     }
 
-    private func call(_ order: PromptOrder, _ endpoint: BotEndpoint) throws(AttemptFault) -> BotCall {
+    /// A call of the provider, after so much of the attempt's time was spent.
+    private func call(
+        _ order: PromptOrder, _ endpoint: BotEndpoint, spent: Duration = .zero
+    ) throws(AttemptFault) -> BotCall {
         do throws(ReplyFailure) {
             var timeouts = BotCall.Timeouts()
             if let timeout = order.timeout { timeouts.total = min(timeouts.total, timeout) }
+            timeouts.total = max(timeouts.total - spent, .milliseconds(1))
             return try BotCall(
                 endpoint, curl: curl, clock: clock, userAgent: userAgent, timeouts: timeouts,
                 sizeNames: sizeNames)
@@ -93,8 +107,27 @@ package final class BotPerformer: TaskPerformer {
         }
     }
 
+    /// Asks the bot, in turns where it may call tools.
+    private func ask(
+        _ bot: Asked, _ prompt: Prompt, _ order: PromptOrder, since watch: Duration,
+        _ report: (ReplyEvent) -> Void
+    ) async throws {
+        guard let maxTurns = bot.maxTurns else {
+            return try await call(order, bot.endpoint).ask(prompt, report)
+        }
+        var prompt = prompt
+        prompt.tools = await tools.offered(order.bot)
+        let loop = ToolLoop(maxTurns: maxTurns) { prompt, _, report in
+            // The time is that of the whole reply, tools included.
+            try await self.call(order, bot.endpoint, spent: self.clock.sinceBoot - watch).ask(prompt, report)
+        } perform: { call in
+            await self.tools.perform(call, order.bot, order.key)
+        }
+        try await loop.run(prompt, report)
+    }
+
     private func listen(
-        to bot: (call: BotCall, backend: BotBackend), _ order: PromptOrder, since watch: Duration,
+        to bot: Asked, _ order: PromptOrder, since watch: Duration,
         _ record: inout ExitRecord, _ file: inout OutputFile
     ) async throws {
         var reply = ReplyProgress()
@@ -108,8 +141,9 @@ package final class BotPerformer: TaskPerformer {
         defer { if record.reply == nil, !reply.text.isEmpty { record.partialReply = reply.text } }
         var last = clock.sinceBoot - ReplyProgress.interval
         attempts.report(.progress(order.key, ReplyProgress.waiting))
-        let memory = try memory(of: order.bot, bot.backend)
-        try await bot.call.ask(bot.backend.prompt(order.turns, memory: memory)) { event in
+        let memory = try MemoryFile.text(bot.backend.memory, of: order.bot)
+        let prompt = bot.backend.prompt(order.turns, memory: memory)
+        try await ask(bot, prompt, order, since: watch) { event in
             if case .text(let piece) = event {
                 file.append(Array(piece.utf8)[...])
                 record.firstWord = record.firstWord ?? clock.sinceBoot - watch
@@ -129,23 +163,10 @@ package final class BotPerformer: TaskPerformer {
         if let progress = reply.report { attempts.report(.progress(order.key, progress)) }
         if let failure {
             if case .deadline = failure.kind, order.timeout != nil { record.cause = .timeout }
-            record.fault = AttemptFault(failure, at: bot.call.endpoint.place)
+            record.fault = AttemptFault(failure, at: bot.endpoint.place)
         } else {
             record.exitCode = 0
             record.reply = reply.text
-        }
-    }
-
-    /// What the bot's memory file says; nil: it has none.
-    ///
-    /// Others may write in its folder, and a link put in its place would show any file to the provider.
-    private func memory(of bot: String, _ backend: BotBackend) throws(AttemptFault) -> String? {
-        guard let path = backend.memory else { return nil }
-        do throws(HostError) {
-            return try SmallFile.text(path, limit: BotBackend.memoryLimit, mayBeLink: false)
-        } catch {
-            throw AttemptFault(
-                .botUnavailable, "\(bot): its memory can't be read: \(error); check bots.\(bot).memory")
         }
     }
 
@@ -154,6 +175,21 @@ package final class BotPerformer: TaskPerformer {
         case let fault as AttemptFault: fault
         case is CancellationError: nil
         default: AttemptFault(.spawnFailed, "\(order.bot): the reply can't be kept: \(error)", mayPass: true)
+        }
+    }
+}
+
+extension MemoryFile {
+    /// What the file at `path` says; nil: the bot has none.
+    ///
+    /// Others may write in its folder, and a link put in its place would show any file to the provider.
+    static func text(_ path: String?, of bot: String) throws(AttemptFault) -> String? {
+        guard let path else { return nil }
+        do throws(HostError) {
+            return try SmallFile.text(path, limit: limit, mayBeLink: false)
+        } catch {
+            throw AttemptFault(
+                .botUnavailable, "\(bot): its memory can't be read: \(error); check bots.\(bot).memory")
         }
     }
 }

@@ -46,16 +46,23 @@ package struct BotBackend: Hashable, Sendable {
         self.maxTokens = maxTokens
     }
 
-    /// The most bytes of its memory file.
-    package static let memoryLimit = 64 * 1024
-
     /// What the bot is asked when somebody says `turns` to it, and its memory file holds `memory`.
     package func prompt(_ turns: [Turn], memory: String? = nil) -> Prompt {
-        let memory = memory.flatMap { $0.isEmpty ? nil : "<memory>\n\($0)\n</memory>" }
-        let parts = [system, memory].compactMap(\.self)
+        let parts = [system, MemoryFile.section(memory)].compactMap(\.self)
         return Prompt(
             model: model, system: parts.isEmpty ? nil : parts.joined(separator: "\n\n"), turns: turns,
             maxTokens: maxTokens)
+    }
+}
+
+/// A file that a bot is shown with each prompt.
+package enum MemoryFile {
+    /// The most bytes of it.
+    package static let limit = 64 * 1024
+
+    /// What it says, as a bot is shown it; nil: there is nothing to show.
+    package static func section(_ text: String?) -> String? {
+        text.flatMap { $0.isEmpty ? nil : "<memory>\n\($0)\n</memory>" }
     }
 }
 
@@ -129,6 +136,10 @@ package struct BotInUse: Hashable, Sendable {
     package var backend: BotBackend?
     /// The program that replies in a provider's place; nil: none does.
     package var program: BotProgram?
+    /// The tools that it may call, by name.
+    package var tools: [String] = []
+    /// How many turns its reply may take in which it calls tools, the last one included.
+    package var maxTurns = Self.standardTurns
     /// What its key is; the list is empty where the provider wants none.
     package var secrets: FormSecrets
     /// Why it can't be asked though it is configured; nil: it can.
@@ -137,11 +148,16 @@ package struct BotInUse: Hashable, Sendable {
     /// What it may cost; nil: there is no limit.
     package var budget: Budget? { backend?.budget ?? program?.budget }
 
+    /// The path of the file that it is shown with each prompt; nil for none.
+    package var memory: String? { backend?.memory ?? program?.memory }
+
     /// Whether it knows what was said before.
     package var keepsSession: Bool { backend?.keepsSession ?? program?.keepsSession ?? true }
 
     /// The name of the key among the secrets.
     package static let key = "key"
+    /// The turns of a reply where nothing is said.
+    package static let standardTurns = 20
 
     /// A bot with its provider.
     package init(_ backend: BotBackend?, secrets: FormSecrets = FormSecrets(), fault: String? = nil) {

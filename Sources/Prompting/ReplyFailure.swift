@@ -54,6 +54,8 @@ package struct ReplyFailure: Error, Hashable, Sendable {
         case contextFull
         /// The provider's filter stopped it.
         case filter
+        /// The bot called tools in each of the turns that it may take.
+        case turns
     }
 
     /// What kind of failure.
@@ -248,6 +250,7 @@ extension ReplyFailure {
         case .endedEarly(.maxTokens): "ended the reply at its largest size"
         case .endedEarly(.contextFull): "ended the reply because the model has no room for more"
         case .endedEarly(.filter): "ended the reply because of its content filter"
+        case .endedEarly(.turns): "still called tools in the last turn it may take"
         case .program(let exit):
             (exit.map { "ended with exit code \($0)" } ?? "was ended by a signal") + because
         }
@@ -274,6 +277,7 @@ extension ReplyFailure {
         case .malformed: "check that bots.\(place.bot).url is the address of the API"
         case .replyTooLong: "set bots.\(place.bot).maxTokens"
         case .endedEarly(.maxTokens): "raise bots.\(place.bot).maxTokens"
+        case .endedEarly(.turns): "raise bots.\(place.bot).maxTurns"
         case .endedEarly(.contextFull): "shorten the prompt, or start the conversation again"
         case .refused, .endedEarly(.filter), .program: nil
         }

@@ -64,7 +64,8 @@ enum BotFields {
     static let plain = "command"
     static let laterBackends = ["openclaw"]
 
-    static let laterBotKeys = ["tools"]
+    /// The most turns of a reply.
+    static let turns = JobForm.number(1...100)
     static let laterBackendKeys = ["token"]
 
     /// The tokens of a budget.
@@ -87,6 +88,11 @@ enum BotFields {
             "session", SchemaParts.words(["bot", "run"]),
             "bot (default): the bot is shown what was said before in its thread; run: each prompt stands alone."
         ),
+        (
+            "tools", SchemaParts.list(of: SchemaParts.word()),
+            "The tools that it may call; without them it may call none."
+        ),
+        ("maxTurns", turns.schema, "The most turns of a reply that calls tools (default: 20)."),
         (
             "price", SchemaParts.amounts(["input", "output"]),
             "What a million tokens cost in USD; without it no cost is shown."

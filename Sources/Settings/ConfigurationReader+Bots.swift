@@ -13,8 +13,7 @@ extension ConfigurationReader {
         let keys = BotFields.backend.map(\.key)
         guard
             let fields = value.record(
-                keys: ["backend", "notifications"] + keys, later: BotFields.laterBotKeys,
-                instead: CommonMistakes.bot)
+                keys: ["backend", "notifications"] + keys, instead: CommonMistakes.bot)
         else { return nil }
         if let notifications = fields["notifications"] { readNotifications(notifications, into: &bot) }
         var parts = fields
@@ -49,6 +48,10 @@ extension ConfigurationReader {
             // It only speaks for its jobs.
             given.first?.fault("kind: \(word) has no such key without a command")
             return bot
+        }
+        if let field = parts["tools"] { bot.contact?.tools = read(tools: field) }
+        if let field = parts["maxTurns"], let count = field.value(BotFields.turns)?.int {
+            bot.contact?.maxTurns = count
         }
         bot.keySources = secrets.sources[BotInUse.key] ?? []
         return bot.contact == nil ? nil : bot
@@ -115,6 +118,12 @@ extension ConfigurationReader {
             }
             return nil
         }
+    }
+
+    /// The names of tools, each once.
+    private func read(tools field: Field) -> [String] {
+        let words = (field.list(of: tools) ?? []).compactMap { $0.choice(of: tools) }
+        return words.enumerated().filter { !words[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
     func read(price field: Field) -> TokenPrice? {

@@ -27,6 +27,7 @@ extension ConfigurationReader {
         var program = BotProgram(dialect, command: command ?? [])
         program.model = parts["model"]?.word()
         program.system = parts["system"]?.text()
+        program.memory = parts["memory"]?.value(.path)?.text
         program.inherited = parts["inherit"]?.list()?.compactMap { $0.word() } ?? []
         program.sandbox = parts["sandbox"].flatMap { read(sandbox: $0) }
         program.keepsSession = parts["session"]?.choice(of: ["bot", "run"]) != "run"
@@ -57,7 +58,8 @@ extension ConfigurationReader {
         _ field: Field, _ name: String, _ kind: String, _ dialect: ProgramDialect, isGeneric: Bool
     ) {
         switch name {
-        case "command", "inherit", "sandbox", "system", "session": break
+        case "command", "inherit", "memory", "sandbox", "system", "session", "tools":
+            break
         case "output" where isGeneric: break
         case "model" where dialect == .text:
             field.fault(

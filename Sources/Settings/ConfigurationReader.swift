@@ -25,6 +25,8 @@ package struct ConfigurationReader {
     package var doubts: (JobSpec) -> [(key: String, message: String, hint: String?)] = { _ in [] }
     /// Why a program can't be run on this machine; nil: it can, as far as anybody knows.
     package var programFault: (_ word: String) -> String? = { _ in nil }
+    /// What bots may be allowed to call.
+    package var tools: [String] = []
     /// Whether there is a bot of that name beside those of the files: one that was made on the command line.
     package var isOtherBot: (_ name: String) -> Bool = { _ in false }
     /// Names of jobs that a running daemon has from elsewhere than its files.

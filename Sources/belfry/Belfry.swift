@@ -37,7 +37,7 @@ struct Belfry: ParsableCommand {
                 name: "MESSAGE",
                 subcommands: [
                     NotifyCommand.self, MessagesCommand.self, ReadCommand.self, AskCommand.self,
-                    SendCommand.self, ChatCommand.self, ReactCommand.self, BotCommand.self,
+                    SendCommand.self, ChatCommand.self, ReactCommand.self, BotCommand.self, MCPCommand.self,
                     ConfirmCommand.self, QuestionsCommand.self, AnswerCommand.self,
                 ]),
             CommandGroup(

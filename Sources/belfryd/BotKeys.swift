@@ -1,3 +1,4 @@
+import APIServer
 import Delivery
 import Engine
 import Glibc
@@ -71,6 +72,7 @@ extension BotMaking {
         var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: readSecret)
         reader.leavesOutBots = leavesOut
+        reader.tools = ToolTable.standard.names
         let text = JSON.object(["bots": .members([.init(entry.name, entry.settings)])])
         do throws(SettingsError) {
             let source = SourceText(name: entry.name, text: String(decoding: text.bytes, as: UTF8.self))

@@ -1,5 +1,6 @@
 import API
 import APIClient
+import APIServer
 import Cron
 import Delivery
 import Engine
@@ -37,6 +38,7 @@ struct ConfigurationFiles: Sendable {
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
         reader.phraseZones = PhraseZones(names: { zones.names }, rules: { zones.rules(of: $0) })
         reader.programFault = { MachineLook.programFault($0) }
+        reader.tools = ToolTable.standard.names
         adjust(&reader)
         return try reader.read(try text(of: path), jobs: try jobFiles().map { try text(of: $0) })
     }

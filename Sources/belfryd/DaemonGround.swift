@@ -1,4 +1,5 @@
 import API
+import APIServer
 import Bots
 import Curl
 import Engine
@@ -28,6 +29,8 @@ struct DaemonGround {
     let boot: String
     /// What is known of the bots.
     let desk: BotDesk
+    /// What bots may call.
+    let tools = ToolDesk()
     let logger: Logger
 
     /// Reads the configuration, then opens the ledger; nothing is opened where the configuration is refused.
@@ -77,6 +80,9 @@ struct DaemonGround {
     func makeBots() -> BotPerformer {
         BotPerformer(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
+            tools: BotTools(
+                offered: { [tools] in await tools.offered(to: $0) },
+                perform: { [tools] in await tools.perform($0, of: $1, in: $2) }),
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
     }
 

@@ -49,10 +49,13 @@ extension DaemonParts {
     /// Everything with a loop, in the order in which it is started; it is stopped in the reverse order.
     private func services(_ paths: Paths, drainIsAsked: AsyncStream<Never>) -> [any Service] {
         let (isOpen, opened) = AsyncStream<Never>.makeStream()
+        let handler = DaemonHandler(
+            control: control, identity: identity, spool: spool, tools: ground.tools)
+        ground.tools.open(handler)
         let door = APIListener(
             path: paths.socket, access: paths.owner == .system ? .group(getegid()) : .owner,
             limits: Daemon.connections,
-            handler: DaemonHandler(control: control, identity: identity, spool: spool).handlers,
+            handler: handler.handlers,
             logger: ground.logger,
             ready: { opened.finish() })
         let zones = ground.zones

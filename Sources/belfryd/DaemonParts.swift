@@ -47,6 +47,7 @@ struct DaemonParts {
             removeOutput: {
                 OutputLog(path: $0).remove()
                 ReplyFiles.remove(besides: $0)
+                ToolLog(besides: $0).remove()
             },
             lookAtPlace: { [place = ground.place] in place.check() }, logger: logger)
         items = ItemKeeper(

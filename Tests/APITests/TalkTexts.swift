@@ -56,4 +56,23 @@ import Tracking
             try BotOptions.parse(["--memory", "m.md"]).draft().settings["memory"]?.text?.hasPrefix("/")
                 == true)
     }
+
+    @Test func `runs in a sandbox of these folders, with these variables`() throws {
+        let options = try BotOptions.parse([
+            "--backend", "claude", "--read", "/srv/a", "--read", "b", "--write", "/srv/c", "--network", "yes",
+            "--inherit", "AWS_*",
+        ])
+        let settings = try options.draft().settings
+        let sandbox = try #require(settings["sandbox"])
+        let paths = sandbox["read"]?.elements.compactMap(\.text) ?? []
+        #expect(paths.first == "/srv/a" && paths.last?.hasPrefix("/") == true && paths.count == 2)
+        #expect(sandbox["write"] == .array([.string("/srv/c")]) && sandbox["network"]?.text == "yes")
+        #expect(settings["inherit"] == .array([.string("AWS_*")]))
+        // An emptied list leaves a sandbox, which only its own flag removes.
+        #expect(try BotOptions.parse(["--read", "none"]).draft().settings["sandbox"]?["read"] == .array([]))
+        #expect(try BotOptions.parse(["--sandbox", "none"]).draft().settings["sandbox"] == .null)
+        #expect(throws: (any Error).self) {
+            try BotOptions.parse(["--sandbox", "none", "--network", "no"]).validate()
+        }
+    }
 }

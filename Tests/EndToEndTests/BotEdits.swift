@@ -54,6 +54,7 @@ import Testing
             try await belfry.run("bot", "edit", "sage", "--model", "large", "--budget-usd", "6").code == 0)
         let bot = try await belfry.json("bot", "show", "sage")
         #expect(bot["model"].text == "large" && bot["budget"]["usd"].number == 6)
+        #expect(bot["url"].text == server.url())
         #expect(try await belfry.run("bot", "edit", "sage", "--budget-usd", "none").code == 0)
         #expect(try await belfry.json("bot", "show", "sage")["budget"] == nil)
         let refused = try await belfry.run("bot", "edit", "sage", "--budget-usd", "many")
@@ -67,6 +68,22 @@ import Testing
         #expect(try await belfry.run("bot", "edit", "sage", "--model", "x").code == 4)
         #expect(try await belfry.run("run", "news", "--follow").code == 1)
         #expect(try await belfry.json("run", "show", "news")["reason"].text == "botUnavailable")
+    }
+
+    @Test func `runs its program in a sandbox that its flags describe`() async throws {
+        let belfry = try await Belfry.start()
+        let folder = belfry.folder.path
+        let added = try await belfry.run(
+            "bot", "add", "cc", "--backend", "command", "--read", folder, "--network", "no", "--inherit",
+            "AWS_*", "--command", "sh", "-c", "cat")
+        #expect(added.code == 0, "\(added)")
+        let text = try await belfry.run("bot", "show", "cc").text
+        #expect(text.contains("sandbox   reads \(folder); no network\n"), "\(text)")
+        #expect(text.contains("command   sh -c cat\n"), "\(text)")
+        #expect(try await belfry.run("bot", "edit", "cc", "--read", "none").code == 0)
+        #expect(try await belfry.run("bot", "show", "cc").text.contains("sandbox   no network\n"))
+        #expect(try await belfry.run("bot", "edit", "cc", "--sandbox", "none").code == 0)
+        #expect(try await belfry.json("bot", "show", "cc")["sandbox"] == nil)
     }
 
     @Test func `keeps its key when the ledger refuses the change`() async throws {

@@ -83,6 +83,12 @@ import Testing
         #expect(try await belfry.run("ask", "cc", "Second?").text == "ok\n")
         #expect(try belfry.calls() == ["", "--resume s-1"])
         #expect(!belfry.lines(of: "prompt").contains("This was said before:"))
+        let session = try await belfry.json("bot", "show", "cc")["session"]
+        #expect(session["id"].text == "s-1" && session["messages"].integer == 4)
+        let text = try await belfry.run("bot", "show", "cc").text
+        #expect(
+            text.contains("session   4 messages since ") && text.contains(", resumed as s-1\n"), "\(text)")
+        #expect(text.contains("command   sh bot.sh\n") && text.contains("output    claude\n"), "\(text)")
         // What it forgot it is shown.
         try belfry.write("", to: "lost")
         #expect(try await belfry.run("ask", "cc", "Third?").text == "ok\n")
@@ -91,12 +97,34 @@ import Testing
         #expect(shown.contains("This was said before:") && shown.contains("You: ok"))
         #expect(shown.contains { $0.contains("First?") })
         #expect(try await belfry.run("bot", "reset", "cc").code == 0)
+        #expect(try await belfry.run("bot", "show", "cc").text.contains("session   new\n"))
         #expect(try await belfry.run("ask", "cc", "Fourth?").text == "ok\n")
         #expect(try belfry.calls().suffix(2) == ["", ""])
         #expect(!belfry.lines(of: "prompt").contains("This was said before:"))
         // Jobs stand alone.
         #expect(try await belfry.run("run", "news", "--follow").code == 0)
         #expect(try belfry.calls().last == "")
+    }
+
+    @Test func `shows its program what its memory file says, before each prompt`() async throws {
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh], output: claude }", script: Self.session)
+        try belfry.write("The backup disk is called attic.\n", to: "memory.md")
+        try belfry.configure(
+            """
+            bots:
+              cc:
+                backend: { kind: command, command: [sh, bot.sh], output: claude }
+                memory: \(belfry.folder.file("memory.md"))
+            """)
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(try await belfry.run("ask", "cc", "Which disk?").code == 0)
+        #expect(
+            belfry.lines(of: "prompt").prefix(3)
+                == ["<memory>", "The backup disk is called attic.", "</memory>"])
+        try belfry.write(String(repeating: "x", count: 70_000), to: "memory.md")
+        let failed = try await belfry.run("ask", "cc", "And now?")
+        #expect(failed.code == 1 && failed.errors.contains("check bots.cc.memory"), "\(failed)")
     }
 
     @Test func `spends its budget, and is not run when that is used up`() async throws {

@@ -14,6 +14,7 @@ import Testing
             return secret
         }
         reader.leavesOutBots = leavesOut
+        reader.tools = ["send_message", "list_tasks"]
         return try reader.read(SourceText(name: "belfry.yaml", text: text))
     }
 
@@ -56,6 +57,25 @@ import Testing
         let read = try #require(try read("bots:\n  sage: \(bot)\n").bots.first)
         #expect(read.contact?.backend?.budget == Budget(tokens: 5000))
         #expect(read.keySources == [.file("/key")])
+    }
+
+    @Test func `has the tools that it is allowed, and none without them`() throws {
+        let start = "{ backend: anthropic, model: m, key: { file: /key }"
+        func bot(_ more: String) throws -> BotInUse? {
+            try read("bots:\n  sage: \(start)\(more) }\n").bots.first?.contact
+        }
+        #expect(try bot("")?.tools == [] && bot("")?.maxTurns == 20)
+        #expect(
+            try bot(", tools: [list_tasks, send_message, list_tasks], maxTurns: 3")?.tools
+                == ["list_tasks", "send_message"])
+        #expect(try bot(", tools: [send_message], maxTurns: 3")?.maxTurns == 3)
+        #expect(
+            try read("bots:\n  cc: { backend: claude, tools: [send_message] }\n").bots.first?.contact?.tools
+                == ["send_message"])
+        #expect(refusal("\(start), tools: [send_mesage] }").contains("did you mean \"send_message\"?"))
+        #expect(refusal("\(start), tools: send_message }").contains("write tools: [send_message]"))
+        #expect(refusal("\(start), tools: [send_message], maxTurns: 0 }").contains("maxTurns"))
+        #expect(refusal("{ backend: claude, maxTurns: 3 }").contains("kind: claude has no such key"))
     }
 
     @Test func `is offline when its key can't be read, which only a check refuses`() throws {

@@ -9,6 +9,9 @@ enum Examples {
     private static let folder =
         String(#filePath.dropLast("Tests/SettingsTests/Examples.swift".count)) + "config"
 
+    /// The tools that the manual names.
+    static let tools = ["send_message", "schedule_task", "list_tasks", "memory"]
+
     static func text(_ name: String) throws -> String { try SmallFile.text("\(folder)/\(name)") }
 
     /// What stands behind "#" without a blank is meant to be uncommented.
@@ -44,8 +47,9 @@ enum Examples {
     private func example(_ name: String) throws -> Configuration {
         let text = try Examples.text(name)
         let zones = ZoneFiles()
-        let reader = ConfigurationReader(
+        var reader = ConfigurationReader(
             hostZone: "UTC", zone: { try? zones.rules(of: $0) }, readSecret: Examples.secret)
+        reader.tools = Examples.tools
         return try reader.read(SourceText(name: name, text: text))
     }
 
@@ -57,8 +61,9 @@ enum Examples {
     @Test func `is the manual, good with everything switched on`() throws {
         let text = Examples.switchedOn(try Examples.text("belfry.yaml"))
         let zones = ZoneFiles()
-        let reader = ConfigurationReader(
+        var reader = ConfigurationReader(
             hostZone: "UTC", zone: { try? zones.rules(of: $0) }, readSecret: Examples.secret)
+        reader.tools = Examples.tools
         let configuration = try reader.read(
             SourceText(name: "belfry.yaml", text: text))
         #expect(configuration.jobs.count >= 3)

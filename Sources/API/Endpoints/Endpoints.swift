@@ -20,7 +20,8 @@ package enum Endpoints {
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
         messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
-        editBot.row, removeBot.row, testBot.row, say.row, reply.row, react.row, resetBot.row,
+        editBot.row, removeBot.row, testBot.row, tools.row, callTool.row, say.row, reply.row, react.row,
+        resetBot.row,
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
@@ -209,6 +210,15 @@ extension Endpoints {
         "testBot", .post, "/v1/bots/{bot}/test", path: String.self, takes: .optional(BotTestRequest()),
         answers: WireBotTest.self, needsJobs: true, errors: [.noSuchBot],
         "Tests a bot step by step, and may have it reply.")
+
+    package static let tools = Endpoint(
+        "tools", .get, "/v1/bots/{bot}/tools", path: String.self, answers: [WireTool].self, needsJobs: true,
+        errors: [.noSuchBot], "Lists the tools that a bot may call.")
+
+    package static let callTool = Endpoint(
+        "callTool", .post, "/v1/bots/{bot}/tools", path: String.self, takes: .json(ToolCallRequest.self),
+        answers: WireToolAnswer.self, needsJobs: true, errors: [.noSuchBot],
+        "Calls a tool as a bot; a refusal by the tool is an answer.")
 }
 
 // Conversations.

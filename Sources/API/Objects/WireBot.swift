@@ -8,6 +8,20 @@ package struct WireBot: Hashable, Sendable, Codable {
     package var backend: String
     /// The model it is, of a provider's bot.
     package var model: String?
+    /// Where its provider's API is, without a path; absent: it has none.
+    package var url: String?
+    /// The program that replies, with its arguments; absent: none does.
+    package var command: [String]?
+    /// How that program prints its reply.
+    package var output: String?
+    /// The path of the file that it is shown with each prompt.
+    package var memory: String?
+    /// The tools that it may call; absent: none.
+    package var tools: [String]?
+    /// What that program may reach; absent: whatever its user may.
+    package var sandbox: WireSandbox?
+    /// Its session in the thread `main`; in listings absent.
+    package var session: WireBotSession?
     /// `online`, `working`, `blocked` or `offline`; absent from an older daemon.
     package var status: String?
     /// Since when, where that is known.
@@ -41,6 +55,41 @@ package struct WireBot: Hashable, Sendable, Codable {
         self.backend = backend
         self.jobs = jobs
         self.unread = unread
+    }
+}
+
+/// What the program of a bot may reach beside the system.
+package struct WireSandbox: Hashable, Sendable, Codable {
+    /// The folders that it may read.
+    package var read: [String]
+    /// The folders that it may also write.
+    package var write: [String]
+    /// Whether it has the network.
+    package var network: Bool
+
+    /// A sandbox with these folders.
+    package init(read: [String], write: [String], network: Bool) {
+        (self.read, self.write, self.network) = (read, write, network)
+    }
+}
+
+/// What a bot is shown, or knows, of what was said before.
+package struct WireBotSession: Hashable, Sendable, Codable {
+    /// The thread.
+    package var thread: String
+    /// The session of the bot's program, which the next prompt resumes; absent: it keeps none.
+    package var id: String?
+    /// When the first message of it was sent; absent: there is none yet.
+    package var since: Timestamp?
+    /// How many messages it has, of both sides; at most ``most``.
+    package var messages: Int
+
+    /// So many messages are counted.
+    package static let most = 1000
+
+    /// A session of so many messages.
+    package init(thread: String, messages: Int) {
+        (self.thread, self.messages) = (thread, messages)
     }
 }
 

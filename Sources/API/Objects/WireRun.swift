@@ -69,6 +69,8 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var waitsFor: WireWait?
     /// What its bot used, all attempts together; absent: no bot was asked, or its provider reported nothing.
     package var usage: WireUsage?
+    /// The calls of tools that its bot made, oldest first; absent: none, and in listings.
+    package var calls: [WireToolCall]?
 
     /// A run or span of which only the job and the state are known yet.
     package init(job: String, state: RunState, reason: RunReason? = nil) {

@@ -1,19 +1,41 @@
 import API
 import Cron
+import Delivery
 import Engine
+import Grouping
 import Ledger
 import Performing
+import Prompting
 import Timeline
 import Tracking
 
 extension DaemonHandler {
     func bot(_ name: String) async throws(APIError) -> WireBot {
         let bots = try await bots()
-        guard let bot = bots.first(where: { $0.name == name }) else {
+        guard var bot = bots.first(where: { $0.name == name }) else {
             throw APIError(
                 .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
         }
+        bot.session = try await session(of: name)
         return bot
+    }
+
+    /// The session of the bot's thread `main`; nil: each prompt of it stands alone, or it answers nobody.
+    private func session(of name: String) async throws(APIError) -> WireBotSession? {
+        guard let contact = control.activeConfiguration.configuration.bots[name]?.contact,
+            contact.keepsSession
+        else { return nil }
+        let thread = "main"
+        let place = try await reading(await control.ledger.conversation(bot: name, thread: thread))
+        let messages = try await reading(
+            await control.ledger.messages(
+                bot: name, thread: thread, after: place?.since ?? 0, limit: WireBotSession.most))
+        var session = WireBotSession(thread: thread, messages: messages.count)
+        session.since = messages.last.map { Timestamp($0.record.message.at) }
+        session.id = place?.continuation.flatMap {
+            $0.provider == contact.program?.dialect.rawValue && $0.isSafe ? $0.id : nil
+        }
+        return session
     }
 
     func addBot(_ draft: BotDraft) async throws(APIError) -> WireBot {
@@ -60,7 +82,7 @@ extension DaemonHandler {
             let profile = described[name] ?? BotProfile(name: name)
             var bot = WireBot(
                 name: name, backend: profile.kind, jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
-            bot.model = profile.model
+            bot.note(profile)
             bot.origin = profile.place.map { _ in profile.isOfLedger ? "cli" : "file" }
             bot.at = profile.isOfLedger ? nil : profile.place
             var survey = surveys[name]
@@ -73,6 +95,19 @@ extension DaemonHandler {
 }
 
 extension WireBot {
+    /// How it is configured, without its key.
+    fileprivate mutating func note(_ profile: BotProfile) {
+        model = profile.model
+        url = profile.contact?.backend?.reach.url.shown
+        memory = profile.contact?.memory
+        tools = profile.contact.flatMap { $0.tools.isEmpty ? nil : $0.tools }
+        guard let program = profile.contact?.program else { return }
+        (command, output) = (program.command, program.dialect.rawValue)
+        sandbox = program.sandbox.map {
+            WireSandbox(read: $0.read, write: $0.write, network: $0.hasNetwork)
+        }
+    }
+
     fileprivate mutating func note(_ view: BotView) {
         status = view.status.rawValue
         since = Timestamp(view.since)

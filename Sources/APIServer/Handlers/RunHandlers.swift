@@ -76,6 +76,7 @@ extension DaemonHandler {
         let stored = try await reading(await control.ledger.spec(of: record.job, revision: record.revision))
         var run = await shown(record, counting: true)
         run.attempts = attempts.map(WireAttempt.init)
+        run.calls = toolCalls(of: record)
         if let spec = record.spec ?? stored {
             run.timeoutMs = spec.timeout?.milliseconds
             run.graceMs = spec.grace.milliseconds

@@ -282,7 +282,8 @@ package final class ProgramPerformer: Performer {
         let path = prompt.output.path
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
         let call = program.call(
-            prompt.conversation, home: home, folder: order.folder, session: note.session)
+            prompt.conversation, home: home, folder: order.folder, session: note.session,
+            memory: try MemoryFile.text(program.memory, of: prompt.bot))
         order.run(call, of: program, bot)
         order.timeout = prompt.timeout ?? Self.standardTimeout
         order.output = ProcessOrder.Output(path: path + ReplyFiles.printed, headBytes: ReplyReading.limit)

@@ -10,6 +10,8 @@ package struct BotProgram: Hashable, Sendable {
     package var model: String?
     /// Who the bot is and how it behaves; nil for nothing.
     package var system: String?
+    /// The path of a file that it is shown with each prompt; nil for none.
+    package var memory: String?
     /// The variables that it gets from Belfry's own environment beside ``ProgramDialect/inherited``.
     package var inherited: [String]
     /// What it may reach; nil: whatever its user may.
@@ -56,19 +58,20 @@ package struct BotProgram: Hashable, Sendable {
 
     /// What is run to ask it `prompt`, in `folder` (nil: `home`), which its user starts in.
     ///
-    /// With a `session` of its own provider it resumes that.
+    /// With a `session` of its own provider it resumes that; `memory` is what its memory file says.
     package func call(
-        _ prompt: String, home: String?, folder: String? = nil, session: Continuation? = nil
+        _ prompt: String, home: String?, folder: String? = nil, session: Continuation? = nil,
+        memory: String? = nil
     ) -> Call {
         var words = command
         let session = session.flatMap { $0.provider == dialect.rawValue && $0.isSafe ? $0.id : nil }
         if let model { words += ["--model", model] }
-        var text = prompt
+        var text = [MemoryFile.section(memory), prompt].compactMap(\.self).joined(separator: "\n\n")
         if let system {
             if dialect == .claude {
                 words += ["--append-system-prompt", system]
             } else if session == nil {
-                text = system + "\n\n" + prompt
+                text = system + "\n\n" + text
             }
         }
         if let session { words = self.words(words, resuming: session) }

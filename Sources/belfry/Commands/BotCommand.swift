@@ -59,6 +59,13 @@ struct BotShowCommand: ParsableCommand {
         screen.field("kind", bot.backend)
         screen.field("origin", bot.at ?? (bot.origin == "cli" ? "belfry bot add" : nil))
         screen.field("model", bot.model.map(PlainText.oneLine))
+        screen.field("url", bot.url)
+        screen.field("command", bot.command.map { $0.map(JobText.quoted).joined(separator: " ") })
+        screen.field("output", bot.output)
+        screen.field("sandbox", bot.sandbox.map(BotText.sandbox))
+        screen.field("memory", bot.memory.map(PlainText.oneLine))
+        screen.field("tools", bot.tools.map { PlainText.oneLine($0.joined(separator: ", ")) })
+        screen.field("session", bot.session.map { BotText.session($0, screen) })
         if let status = bot.status {
             let since = bot.since.map { " since \(screen.time($0))" } ?? ""
             screen.print(

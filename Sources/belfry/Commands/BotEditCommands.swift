@@ -54,6 +54,29 @@ struct BotOptions: ParsableArguments {
             "How that program prints its reply: text, claude, codex or gemini.", valueName: "word"),
         completion: .list(["text", "claude", "codex", "gemini"]))
     var output: String?
+    @Option(
+        help: ArgumentHelp(
+            "Run the program in a sandbox that can read this folder; none empties the list.",
+            valueName: "path"),
+        completion: .directory)
+    var read: [String] = []
+    @Option(
+        help: ArgumentHelp("The same, and the program may also write there.", valueName: "path"),
+        completion: .directory)
+    var write: [String] = []
+    @Option(
+        help: ArgumentHelp("Whether the sandbox has the network: yes or no.", valueName: "word"),
+        completion: .list(["yes", "no"]))
+    var network: String?
+    @Option(
+        help: ArgumentHelp("Remove the sandbox of the program: none.", valueName: "none"),
+        completion: .list(["none"]))
+    var sandbox: String?
+    @Option(
+        help: ArgumentHelp(
+            "Pass this variable of the daemon's environment to the program; none empties the list.",
+            valueName: "name"))
+    var inherit: [String] = []
     @Option(help: ArgumentHelp("The most tokens of a reply.", valueName: "n"))
     var maxTokens: String?
     @Option(help: ArgumentHelp("Price per million input tokens, in USD.", valueName: "usd"))
@@ -85,6 +108,12 @@ struct BotOptions: ParsableArguments {
         }
         let places = [key, keyFile, keyEnv, keyCredential, keyService].compactMap(\.self)
         if places.count > 1 { throw ValidationError("a key comes from one place") }
+        if let sandbox, sandbox != "none" {
+            throw ValidationError("--sandbox is none; --read, --write and --network make a sandbox")
+        }
+        if sandbox != nil, !read.isEmpty || !write.isEmpty || network != nil {
+            throw ValidationError("--sandbox none and --read, --write or --network exclude each other")
+        }
     }
 
     /// What the flags say, in the form of the configuration file; the key itself is read from standard input.
@@ -103,10 +132,22 @@ struct BotOptions: ParsableArguments {
             draft.settings[path: path] = word == "none" ? .null : .string(word)
         }
         if !command.isEmpty { draft.settings["command"] = command.json }
+        if sandbox != nil { draft.settings["sandbox"] = .null }
+        if let network { draft.settings[path: "sandbox.network"] = .string(network) }
+        // Without paths a sandbox is still one: an empty list takes nothing of it away.
+        let lists = [
+            ("sandbox.read", read.map(Self.path)), ("sandbox.write", write.map(Self.path)),
+            ("inherit", inherit),
+        ]
+        for (path, words) in lists where !words.isEmpty {
+            draft.settings[path: path] = .array(words == ["none"] ? [] : words.map { .string($0) })
+        }
         if !allow.isEmpty { draft.settings["allow"] = .array(allow.map { .string($0) }) }
         if key != nil { draft.key = try StandardInput.text(limit: 64 * 1024) }
         return draft
     }
+
+    private static func path(_ word: String) -> String { word == "none" ? word : absolute(word) }
 
     /// The daemon has another folder.
     private static func absolute(_ path: String) -> String {
@@ -125,6 +166,7 @@ struct BotAddCommand: ParsableCommand {
               belfry bot add local --backend openai --model small \\
                 --url http://127.0.0.1:11434/v1 --allow 127.0.0.1/32
               belfry bot add porter --backend command --command my-program --brief
+              belfry bot add cc --backend claude --write ~/.claude --network yes
             """)
 
     @Argument(help: "The bot's name.")

@@ -81,11 +81,15 @@ struct RunShowCommand: ParsableCommand {
         screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
         screen.field("usage", run.usage.map(BotText.usage))
         showOutput(of: run, screen, client)
+        for call in (run.calls ?? []).suffix(Self.callsShown) { screen.field("tool", RunText.call(call)) }
         for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
             let times = "\(screen.fullTime(attempt.startedAt)) - \(screen.fullTime(attempt.endedAt))"
             screen.field("attempt \(attempt.n)", "\(RunText.state(attempt)), \(times)")
         }
     }
+
+    /// How many calls of tools are shown; --json has all.
+    private static let callsShown = 50
 
     private func showTimes(of run: WireRun, _ screen: Screen) {
         screen.field("slot", run.slot.map { screen.fullTime($0) })

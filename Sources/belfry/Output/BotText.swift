@@ -26,6 +26,23 @@ enum BotText {
         return [money, tokens, "\(budget.percent)% used"].compactMap(\.self).joined(separator: ", ")
     }
 
+    /// `reads /srv/docs; writes /srv/notes; no network`.
+    static func sandbox(_ sandbox: WireSandbox) -> String {
+        let reads = sandbox.read.isEmpty ? nil : "reads \(sandbox.read.joined(separator: ", "))"
+        let writes = sandbox.write.isEmpty ? nil : "writes \(sandbox.write.joined(separator: ", "))"
+        let parts = [reads, writes, sandbox.network ? "has the network" : "no network"]
+        return parts.compactMap(\.self).joined(separator: "; ")
+    }
+
+    /// `4 messages since 10:00:00, resumed as 5d1c-fix`.
+    static func session(_ session: WireBotSession, _ screen: Screen) -> String {
+        let isMost = session.messages >= WireBotSession.most
+        let count = "\(UsageWords.grouped(Int64(session.messages)))\(isMost ? " or more" : "")"
+        let messages = session.messages == 0 ? "new" : "\(count) message\(session.messages == 1 ? "" : "s")"
+        let since = session.since.map { " since \(screen.time($0))" } ?? ""
+        return messages + since + (session.id.map { ", resumed as \(PlainText.oneLine($0))" } ?? "")
+    }
+
     /// `last reply: first word after 120 ms, complete after 4 s`; nil: it never replied.
     static func latency(_ bot: WireBot) -> String? {
         let first = bot.firstWordMs.map { "first word after \(RunText.delay($0))" }

@@ -5,6 +5,14 @@ import Tracking
 
 /// Runs in words.
 enum RunText {
+    /// `send_message {"text":"Hi"}: sent as message 0199...`.
+    static func call(_ call: WireToolCall) -> String {
+        let arguments = call.arguments == "{}" ? "" : " " + PlainText.preview(call.arguments, limit: 120)
+        let result = PlainText.preview(call.result, limit: 200)
+        return
+            "\(PlainText.oneLine(call.tool))\(arguments): \(call.isError == true ? "refused: " : "")\(result)"
+    }
+
     /// `failed: exit code 3`, `missed: older than the job catches up`, `completed`.
     static func state(_ run: WireRun) -> String {
         var text = run.state == .timedOut ? "timed out" : run.state.rawValue

@@ -1,0 +1,166 @@
+import API
+import Cron
+package import Prompting
+import Tracking
+
+/// A tool: what a bot reads of it, and what happens when it is called.
+package struct BotTool: Sendable {
+    /// The name it is called by, and allowed by in the configuration.
+    package let name: String
+    /// What it does and when to use it, for the bot.
+    let about: String
+    /// Its arguments: the schema and the check of a call are made of them.
+    let parameters: [ToolParameter]
+    /// Why it can't be used by the bot as that is configured; nil: it can.
+    let obstacle: @Sendable (ToolUser) -> String?
+    /// Performs a call whose arguments are as described; what it throws is a sentence for the bot.
+    let run: @Sendable (ToolRequest) async throws(APIError) -> String
+
+    /// A tool that every bot can use, unless an `obstacle` is given.
+    init(
+        _ name: String, _ about: String, _ parameters: [ToolParameter] = [],
+        obstacle: @escaping @Sendable (ToolUser) -> String? = { _ in nil },
+        run: @escaping @Sendable (ToolRequest) async throws(APIError) -> String
+    ) {
+        self.name = name
+        self.about = about
+        self.parameters = parameters
+        self.obstacle = obstacle
+        self.run = run
+    }
+
+    /// What a provider is sent of it.
+    package var offer: Tool {
+        let properties = parameters.map { JSON.Member($0.name, $0.schema) }
+        let required = parameters.filter(\.isRequired).map { JSON.string($0.name) }
+        return Tool(
+            name: name, about: about,
+            arguments: .object([
+                "type": .string("object"), "properties": .members(properties),
+                "required": required.isEmpty ? nil : .array(required),
+                "additionalProperties": .bool(false),
+            ]))
+    }
+
+    /// The arguments of a call, each as described.
+    ///
+    /// - Throws: the first fault, in a sentence that the bot can act on.
+    func read(_ arguments: JSON) throws(APIError) -> ToolArguments {
+        guard case .members(let members) = arguments else {
+            throw APIError(.badValue, "the arguments are not an object")
+        }
+        var values: [String: JSON] = [:]
+        for member in members where member.value != .null {
+            guard let parameter = parameters.first(where: { $0.name == member.name }) else {
+                let names = parameters.map(\.name)
+                let known =
+                    names.isEmpty ? "It takes none." : "Its arguments: \(names.joined(separator: ", "))."
+                throw APIError(
+                    .badValue, "there is no argument \"\(CleanText.line(member.name, limit: 60))\"",
+                    hint: NearestName.hint(member.name, among: names) ?? known)
+            }
+            guard values[member.name] == nil else {
+                throw APIError(.badValue, "\(member.name): is given twice")
+            }
+            if let fault = parameter.form.fault(in: member.value) {
+                throw APIError(.badValue, "\(member.name): \(fault)")
+            }
+            values[member.name] = member.value
+        }
+        for parameter in parameters where parameter.isRequired && values[parameter.name] == nil {
+            throw APIError(.badValue, "\(parameter.name): is missing")
+        }
+        return ToolArguments(values: values)
+    }
+}
+
+/// An argument of a tool.
+package struct ToolParameter: Sendable {
+    /// What its values are.
+    package enum Form: Sendable {
+        /// A text of at most so many bytes; not empty.
+        case text(limit: Int)
+        /// A whole number.
+        case whole(ClosedRange<Int>)
+        /// A number.
+        case number(ClosedRange<Double>)
+        /// One of these words.
+        case choice([String])
+    }
+
+    let name: String
+    let form: Form
+    /// What it is for, for the bot.
+    let about: String
+    let isRequired: Bool
+
+    /// An argument that may be left out, unless it is required.
+    package init(_ name: String, _ form: Form, _ about: String, isRequired: Bool = false) {
+        self.name = name
+        self.form = form
+        self.about = about
+        self.isRequired = isRequired
+    }
+
+    /// Its part of the schema.
+    var schema: JSON {
+        switch form {
+        case .text(let limit):
+            .object([
+                "type": .string("string"), "description": .string(about), "minLength": .int(1),
+                "maxLength": .int(limit),
+            ])
+        case .whole(let range):
+            .object([
+                "type": .string("integer"), "description": .string(about),
+                "minimum": .int(range.lowerBound), "maximum": .int(range.upperBound),
+            ])
+        case .number(let range):
+            .object([
+                "type": .string("number"), "description": .string(about),
+                "minimum": .double(range.lowerBound), "maximum": .double(range.upperBound),
+            ])
+        case .choice(let words):
+            .object([
+                "type": .string("string"), "description": .string(about),
+                "enum": .array(words.map { .string($0) }),
+            ])
+        }
+    }
+}
+
+extension ToolParameter.Form {
+    /// What is wrong with a value; nil: nothing.
+    func fault(in value: JSON) -> String? {
+        switch self {
+        case .text(let limit):
+            guard let text = value.text else { return "is not a text" }
+            if text.utf8.contains(0) { return "holds a zero byte" }
+            if text.utf8.count > limit { return "is longer than \(limit) bytes" }
+            return text.allSatisfy(\.isWhitespace) ? "is empty" : nil
+        case .whole(let range):
+            let isGood = value.int.map(range.contains) ?? false
+            return isGood ? nil : "is not a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .number(let range):
+            let isGood = value.double.map(range.contains) ?? false
+            return isGood ? nil : "is not a number from \(range.lowerBound) to \(range.upperBound)"
+        case .choice(let words):
+            let isGood = value.text.map(words.contains) ?? false
+            return isGood ? nil : "is none of: \(words.joined(separator: ", "))"
+        }
+    }
+}
+
+/// The arguments of a call, each of the form that its tool describes.
+package struct ToolArguments: Sendable {
+    let values: [String: JSON]
+
+    /// The text or word of that name; nil: it was left out.
+    package func text(_ name: String) -> String? { values[name]?.text }
+
+    /// The whole number of that name; nil: it was left out.
+    package func whole(_ name: String) -> Int? { values[name]?.int }
+
+    /// The number of that name; nil: it was left out.
+    package func number(_ name: String) -> Double? { values[name]?.double }
+}

@@ -1,0 +1,193 @@
+import API
+import Cron
+import Engine
+import Host
+import Ledger
+import Logging
+package import Performing
+package import Prompting
+import Synchronization
+import Timeline
+import Tracking
+
+/// Who calls a tool.
+package struct ToolUser: Sendable {
+    /// The bot, as it is configured now.
+    let bot: BotProfile
+    /// The run in which it calls; nil: none, a client of its own does.
+    let run: RunRecord?
+    /// What it may call.
+    let allowed: [String]
+
+    /// Whether it may deal with the tasks of other bots.
+    var hasAllTasks: Bool { allowed.contains(ToolTable.allTasks) }
+    /// The thread in which its messages are expected.
+    var thread: String {
+        guard let run else { return "main" }
+        return run.spec?.thread ?? (run.kind == .reply ? "main" : run.job)
+    }
+}
+
+/// A call that is performed: who calls, with what, and what the daemon can do about it.
+package struct ToolRequest: Sendable {
+    let user: ToolUser
+    let arguments: ToolArguments
+    let daemon: DaemonHandler
+    let world: ToolWorld
+}
+
+/// What tools reach outside of the daemon.
+package struct ToolWorld: Sendable {
+    /// The text of the page at an address, or why it can't be had.
+    let fetch: @Sendable (_ address: String) async -> ToolAnswer
+
+    package init(fetch: @escaping @Sendable (_ address: String) async -> ToolAnswer) {
+        self.fetch = fetch
+    }
+
+    /// Reaches nothing.
+    package static let none = ToolWorld(fetch: { _ in
+        ToolAnswer("nothing can be fetched here", isError: true)
+    })
+}
+
+/// Performs the calls of tools: for the bots of providers, and for MCP clients.
+///
+/// A bot has the tools that its configuration names and no others. Each call is recorded with the run that it belongs to.
+package final class ToolDesk: Sendable {
+    private struct State {
+        var daemon: DaemonHandler?
+        /// The calls that the person was told of because they are not allowed, as `BOT TOOL`.
+        var reported: Set<String> = []
+        /// How many calls each run under way has made.
+        var calls: [String: Int] = [:]
+    }
+
+    /// The most calls of one run.
+    static let callsPerRun = 200
+
+    private let table: ToolTable
+    private let world: ToolWorld
+    private let state = Mutex(State())
+
+    /// A desk with these tools.
+    package init(_ table: ToolTable = .standard, world: ToolWorld = .none) {
+        self.table = table
+        self.world = world
+    }
+
+    /// Begins to serve the bots of providers.
+    package func open(_ daemon: DaemonHandler) { state.withLock { $0.daemon = daemon } }
+
+    // MARK: The bots of providers
+
+    /// The tools that a bot may call now.
+    package func offered(to bot: String) async -> [Tool] {
+        guard let daemon = state.withLock({ $0.daemon }) else { return [] }
+        return tools(of: user(bot, nil, daemon)).map(\.offer)
+    }
+
+    /// Performs a call that a bot made in an attempt.
+    package func perform(_ call: ToolCall, of bot: String, in key: RunKey) async -> ToolAnswer {
+        guard let daemon = state.withLock({ $0.daemon }) else {
+            return ToolAnswer("the daemon is starting; try again", isError: true)
+        }
+        let run = try? await daemon.control.ledger.run(id: key.run)
+        return await perform(call, by: user(bot, run, daemon), on: daemon)
+    }
+
+    // MARK: Everybody
+
+    /// Who calls as that bot.
+    ///
+    /// It may call what its configuration names. Nobody answers as `belfry` unless it is described: who calls as that one is
+    /// the person, who may do everything.
+    func user(_ bot: String, _ run: RunRecord?, _ daemon: DaemonHandler) -> ToolUser {
+        let profile = daemon.control.activeConfiguration.configuration.bot(bot)
+        let isPerson = bot == "belfry" && profile.contact == nil && run == nil
+        return ToolUser(
+            bot: profile, run: run, allowed: profile.contact?.tools ?? (isPerson ? table.names : []))
+    }
+
+    /// The tools that it may call now.
+    func tools(of user: ToolUser) -> [BotTool] {
+        table.tools.filter { user.allowed.contains($0.name) && $0.obstacle(user) == nil }
+    }
+
+    /// Performs a call, and records it.
+    func perform(_ call: ToolCall, by user: ToolUser, on daemon: DaemonHandler) async -> ToolAnswer {
+        let start = daemon.control.clock.now
+        let watch = daemon.control.clock.sinceBoot
+        let answer: ToolAnswer
+        do throws(APIError) {
+            let tool = try await tool(call.name, of: user, on: daemon)
+            try count(user)
+            let arguments = try tool.read(call.arguments)
+            let request = ToolRequest(user: user, arguments: arguments, daemon: daemon, world: world)
+            answer = ToolAnswer(try await tool.run(request))
+        } catch {
+            answer = ToolAnswer(error.sentence, isError: true)
+        }
+        let elapsed = daemon.control.clock.sinceBoot - watch
+        daemon.control.logger.debug(
+            "a tool was called",
+            metadata: [
+                "bot": "\(user.bot.name)", "tool": "\(CleanText.line(call.name, limit: 60))",
+                "refused": "\(answer.isError)", "duration.ms": "\(elapsed.milliseconds)",
+            ])
+        if let run = user.run {
+            let output = daemon.identity.places.output(of: run.id, job: run.job, attempt: run.attempt)
+            ToolLog(besides: output).append(
+                ToolLog.Entry(call, answer, attempt: run.attempt, at: start, elapsed: elapsed))
+        }
+        return answer
+    }
+
+    /// The tool of that name, which the caller may use.
+    private func tool(
+        _ name: String, of user: ToolUser, on daemon: DaemonHandler
+    ) async throws(APIError) -> BotTool {
+        let shown = CleanText.line(name, limit: 60)
+        guard let tool = table[name] else {
+            let mine = tools(of: user).map(\.name)
+            throw APIError(
+                .badValue, "there is no tool \"\(shown)\"",
+                hint: NearestName.hint(name, among: mine) ?? Self.listed(mine))
+        }
+        guard user.allowed.contains(name) else {
+            await report(name, of: user, on: daemon)
+            throw APIError(
+                .badValue, "\(name) is not allowed to this bot",
+                hint: Self.listed(tools(of: user).map(\.name)))
+        }
+        if let obstacle = tool.obstacle(user) { throw APIError(.badValue, "\(name): \(obstacle)") }
+        return tool
+    }
+
+    private static func listed(_ names: [String]) -> String {
+        names.isEmpty ? "It has no tools." : "Its tools: \(names.joined(separator: ", "))."
+    }
+
+    /// Counts a call of a run; too many end in a refusal.
+    private func count(_ user: ToolUser) throws(APIError) {
+        guard let run = user.run?.id else { return }
+        let count = state.withLock { state in
+            // Runs end without a word here: what is forgotten begins again.
+            if state.calls.count > 1000 { state.calls = [:] }
+            state.calls[run, default: 0] += 1
+            return state.calls[run] ?? 0
+        }
+        guard count > Self.callsPerRun else { return }
+        throw APIError(.badValue, "this run has made its \(Self.callsPerRun) calls: reply without tools")
+    }
+
+    /// Notifies the person, once for each bot and tool, that a bot wanted what it may not do.
+    private func report(_ name: String, of user: ToolUser, on daemon: DaemonHandler) async {
+        let bot = user.bot.name
+        guard state.withLock({ $0.reported.insert("\(bot) \(name)").inserted }) else { return }
+        var notice = NotifyRequest(
+            text: "\(bot) called the tool \(name), which bots.\(bot).tools does not allow. It was refused.")
+        (notice.thread, notice.urgency) = ("tools", "low")
+        _ = try? await daemon.notify(notice)
+    }
+}

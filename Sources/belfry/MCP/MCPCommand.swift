@@ -1,0 +1,146 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+import Host
+import Synchronization
+import Tracking
+
+struct MCPCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mcp", abstract: "Serves tools to an MCP client on standard input and output.",
+        discussion: """
+            For the configuration of a program that speaks the Model Context
+            Protocol. As a bot it has the tools that bots.NAME.tools allows;
+            without --bot it is you, and has all of them.
+
+              belfry mcp --bot cc
+              claude mcp add belfry -- belfry mcp
+            """)
+
+    @Option(
+        help: ArgumentHelp("Serve the tools of this bot.", valueName: "bot"), completion: Completions.bots)
+    var bot: String = "belfry"
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let client = DaemonClient(socket: try common.client().socket, longest: .seconds(180))
+        // Before anybody waits for it: a bot that is not there is a mistake of the command line.
+        _ = try client.ask(Endpoints.tools(bot))
+        try MCPServer(client, bot: bot, run: Machine.environment["BELFRY_RUN_ID"]).serve()
+    }
+}
+
+/// Answers an MCP client until it closes its end: calls are performed by the daemon, several at a time.
+final class MCPServer: Sendable {
+    /// The most calls at a time.
+    private static let callLimit = 16
+
+    private let client: DaemonClient
+    private let bot: String
+    private let run: String?
+    /// The ids of the calls under way, as JSON.
+    private let open = Mutex<Set<[UInt8]>>([])
+    private let output = Mutex<Void>(())
+
+    /// A server for a bot; the run is the one in which its client works.
+    init(_ client: DaemonClient, bot: String, run: String?) {
+        self.client = client
+        self.bot = bot
+        self.run = run
+    }
+
+    /// Reads requests to the end of standard input, and answers those that are under way then.
+    func serve() throws {
+        var conversation = MCPConversation(
+            instructions: "Tools of Belfry, which notifies a person and schedules tasks on this machine.")
+        var line: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            for byte in buffer[..<count] {
+                guard byte == 0x0A else {
+                    line.append(byte)
+                    continue
+                }
+                if !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) { perform(conversation.receive(line)) }
+                line = []
+            }
+            guard line.count <= MCPConversation.lineLimit else {
+                throw APIError(.badValue, "a line of standard input is longer than 4 MiB")
+            }
+        }
+        while !open.withLock(\.isEmpty) { usleep(20_000) }
+    }
+
+    private func perform(_ step: MCPConversation.Step) {
+        switch step {
+        case .ignore: break
+        case .answer(let json): send(json)
+        case .cancel(let id): open.withLock { _ = $0.remove(id.bytes) }
+        case .list(let request): send(list(for: request))
+        case .call(let request, let tool, let arguments): begin(request, tool, arguments)
+        }
+    }
+
+    private func list(for request: MCPConversation.Request) -> JSON {
+        do throws(APIError) {
+            let tools = try client.ask(Endpoints.tools(bot)).map { tool in
+                JSON.object([
+                    "name": .string(tool.name), "description": .string(tool.description),
+                    "inputSchema": tool.inputSchema,
+                ])
+            }
+            return MCPConversation.list(tools, to: request)
+        } catch {
+            return MCPConversation.answer(error.sentence, isError: true, to: request)
+        }
+    }
+
+    /// Performs a call on a thread of its own: the client may send more meanwhile, or cancel it.
+    private func begin(_ request: MCPConversation.Request, _ tool: String, _ arguments: JSON) {
+        let refusal: String? = open.withLock { open in
+            if open.count >= Self.callLimit {
+                return "at most \(Self.callLimit) calls are performed at a time"
+            }
+            return open.insert(request.id.bytes).inserted ? nil : "a request of this id is under way"
+        }
+        if let refusal { return send(MCPConversation.answer(refusal, isError: true, to: request)) }
+        if let progress = MCPConversation.progress(0, "calling \(tool)", of: request) { send(progress) }
+        do throws(HostError) {
+            try BackgroundThread.start(named: "mcp call") { [self] in
+                let answer = call(tool, arguments)
+                // Of a call that was canceled nothing more is sent.
+                guard open.withLock({ $0.contains(request.id.bytes) }) else { return }
+                if let progress = MCPConversation.progress(1, "done", of: request) { send(progress) }
+                send(MCPConversation.answer(answer.text, isError: answer.isError, to: request))
+                open.withLock { _ = $0.remove(request.id.bytes) }
+            }
+        } catch {
+            open.withLock { _ = $0.remove(request.id.bytes) }
+            send(MCPConversation.answer("\(error)", isError: true, to: request))
+        }
+    }
+
+    private func call(_ tool: String, _ arguments: JSON) -> WireToolAnswer {
+        var asked = ToolCallRequest(name: tool)
+        (asked.arguments, asked.run) = (arguments, run)
+        do throws(APIError) {
+            return try client.ask(Endpoints.callTool(bot, body: asked))
+        } catch {
+            return WireToolAnswer(text: error.sentence, isError: true)
+        }
+    }
+
+    private func send(_ json: JSON) {
+        output.withLock { _ in
+            do throws(HostError) {
+                try StandardOutput.send(json.bytes + [0x0A])
+            } catch {
+                Entry.end(unwritten: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Bots
+import Curl
+import Delivery
+import Host
+import Performing
+import Prompting
+import Synchronization
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+/// The calls that a tool was sent.
+private final class CallBox: Sendable {
+    let calls = Mutex<[ToolCall]>([])
+}
+
+/// Attempts of a bot that may call a tool, with a provider that is a server of the test.
+private final class LoopScene: Sendable {
+    let folder: TemporaryFolder
+    let performer: BotPerformer
+    let box = CallBox()
+    private let key = RunKey(run: UniqueID.v4(), attempt: 1)
+
+    init(
+        _ server: ProviderServer, _ dialect: BotBackend.Dialect, maxTurns: Int = 20,
+        clock: any WallClock = ManualClock(now: Moment(seconds: 1_793_000_000))
+    ) throws {
+        folder = try TemporaryFolder()
+        let reach = try HTTPReach(
+            url: HTTPAddress(server.url(dialect == .openAI ? "/v1" : "")),
+            allow: [AddressException("127.0.0.1/32")])
+        var backend = BotBackend(dialect, reach: reach, model: "haiku")
+        backend.price = TokenPrice(input: 1, output: 1)
+        var contact = BotInUse(backend)
+        (contact.tools, contact.maxTurns) = (["say"], maxTurns)
+        let bot = contact
+        let box = box
+        let tools = BotTools(
+            offered: { _ in
+                [Tool(name: "say", about: "Says it.", arguments: .object(["type": .string("object")]))]
+            },
+            perform: { call, _, _ in
+                box.calls.withLock { $0.append(call) }
+                let text = call.arguments["text"]?.text
+                return text.map { ToolAnswer("said \($0)") } ?? ToolAnswer("text: is missing", isError: true)
+            })
+        performer = BotPerformer(
+            curl: try CurlMulti(), clock: clock, userAgent: "Belfry/test", tools: tools,
+            find: { _ in bot })
+    }
+
+    func reply() async throws -> (events: [PerformerEvent], end: ExitRecord) {
+        performer.start(
+            .prompt(PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))))
+        var events: [PerformerEvent] = []
+        while await performer.waitForEvents() {
+            events += performer.takeEvents()
+            if case .ended(let record)? = events.last { return (events, record) }
+        }
+        throw CancellationError()
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `a bot that calls tools` {
+    private static let messages =
+        #"data: {"type":"message_start","message":{"usage":{"input_tokens":30}}}"# + "\n\n"
+        + #"data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"Hm.","signature":"s1"}}"#
+        + "\n\n"
+        + #"data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":"Wait."}}"#
+        + "\n\n"
+        + #"data: {"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t1","name":"say","input":{}}}"#
+        + "\n\n"
+        + #"data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"text\":\"yes\"}"}}"#
+        + "\n\n"
+        + #"data: {"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"t2","name":"say","input":{}}}"#
+        + "\n\n"
+        + #"data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}"#
+        + "\n\n" + #"data: {"type":"message_stop"}"# + "\n\n"
+
+    private static let chat =
+        #"data: {"choices":[{"index":0,"delta":{"content":"Wait.","tool_calls":[{"index":0,"id":"t1","type":"function","function":{"name":"say","arguments":"{\"text\":\"yes\"}"}},{"index":1,"id":"t2","type":"function","function":{"name":"say","arguments":""}}]}}]}"#
+        + "\n\n"
+        + #"data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"# + "\n\n"
+        + #"data: {"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":7}}"# + "\n\n"
+        + "data: [DONE]\n\n"
+
+    private func results(_ dialect: BotBackend.Dialect, _ body: JSON) -> [JSON] {
+        let messages = body["messages"]?.elements ?? []
+        switch dialect {
+        case .anthropic: return messages.last?["content"]?.elements ?? []
+        case .openAI: return Array(messages.suffix(2))
+        }
+    }
+
+    @Test(arguments: [BotBackend.Dialect.anthropic, .openAI])
+    func `is shown their results, and replies further`(dialect: BotBackend.Dialect) async throws {
+        let (first, last) =
+            dialect == .anthropic ? (Self.messages, Streams.messages) : (Self.chat, Streams.chat)
+        let server = try await ProviderServer(.init(first, piece: 9), .init(last))
+        let scene = try LoopScene(server, dialect)
+        let (events, end) = try await scene.reply()
+        let word = dialect == .anthropic ? "Hello" : "Hello there"
+        #expect(end.reply == "Wait.\n\n\(word)" && end.fault == nil, "\(end)")
+        #expect(scene.box.calls.withLock { $0.map(\.id) } == ["t1", "t2"])
+        let phases = events.compactMap {
+            if case .progress(_, let report) = $0 { report.phase } else { nil }
+        }
+        #expect(phases.contains("tool say"), "\(phases)")
+        let offer = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
+        #expect(offer["tools"]?.elements.count == 1)
+        let body = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
+        let results = results(dialect, body)
+        #expect(results.count == 2, "\(results)")
+        let id = dialect == .anthropic ? "tool_use_id" : "tool_call_id"
+        #expect(results.map { $0[id]?.text } == ["t1", "t2"])
+        #expect(results.map { $0["content"]?.text } == ["said yes", "text: is missing"])
+        guard dialect == .anthropic else { return }
+        #expect(results.last?["is_error"] == .bool(true))
+        // What the provider wants back comes back as it was.
+        let turns = body["messages"]?.elements ?? []
+        let asked = turns.dropLast().last?["content"]?.elements ?? []
+        #expect(asked.first?["signature"]?.text == "s1" && asked.count == 4, "\(asked)")
+        #expect(end.usage?.inputTokens == 33 && end.usage?.outputTokens == 9)
+    }
+
+    @Test func `fails with what it said when it calls tools in its last turn, too`() async throws {
+        let server = try await ProviderServer(.init(Self.chat))
+        let scene = try LoopScene(server, .openAI, maxTurns: 3)
+        let end = try await scene.reply().end
+        #expect(end.fault?.reason == .truncated && end.fault?.mayPass == false)
+        #expect(
+            end.fault?.text
+                == "sage: 127.0.0.1 still called tools in the last turn it may take; raise bots.sage.maxTurns"
+        )
+        #expect(end.partialReply == "Wait.\n\nWait.\n\nWait.")
+        #expect(scene.box.calls.withLock { $0.count } == 4)
+        #expect(end.usage?.outputTokens == 21)
+    }
+
+    @Test func `is not asked again when the provider fails after a call`() async throws {
+        let silent = Self.chat.replacing(#""content":"Wait.","#, with: "")
+        let server = try await ProviderServer(
+            .init(silent), .init("{}", status: 529, type: "application/json"))
+        let end = try await LoopScene(server, .openAI, clock: SteadyClock()).reply().end
+        // Another attempt would call the tool again.
+        #expect(end.fault?.reason == .overloaded && end.fault?.mayPass == false, "\(end)")
+    }
+
+    @Test func `has each of a thousand calls answered, and few of them performed`() async throws {
+        let calls = (0..<999).map {
+            #"{"index":\#($0),"id":"c\#($0)","type":"function","function":{"name":"say","arguments":"{}"}}"#
+        }
+        let stream =
+            #"data: {"choices":[{"index":0,"delta":{"tool_calls":[\#(calls.joined(separator: ","))]}}]}"#
+            + "\n\ndata: [DONE]\n\n"
+        let server = try await ProviderServer(.init(stream), .init(Streams.chat))
+        let scene = try LoopScene(server, .openAI)
+        #expect(try await scene.reply().end.reply == "Hello there")
+        #expect(scene.box.calls.withLock { $0.count } == 32)
+        _ = try await server.request()
+        let body = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
+        let results = (body["messages"]?.elements ?? []).filter { $0["role"]?.text == "tool" }
+        #expect(results.count == 999)
+        #expect(results.last?["content"]?.text?.hasPrefix("not performed: at most 32 calls") == true)
+    }
+}
