@@ -88,7 +88,7 @@ struct ImportListing: Decodable {
                 nobody    0 2 * * *    nobody ...
                 job       0 0 * x      not added: expected 5 time fields, found 4
 
-                note: no mail is sent (MAILTO): first add a channel, belfry channel add mailto:ops@example.org; what it prints is kept: belfry run logs JOB
+                note: no mail is sent (MAILTO): first add a channel, belfry channel add mail; what it prints is kept: belfry run logs JOB
                 note (start-me): cron runs it whenever cron starts; Belfry runs it once after each boot
                 note (nobody): the text after % became a here-document
 

@@ -48,6 +48,11 @@ extension DaemonHandler {
         return try await shown(record)
     }
 
+    /// Discards all that waits for a channel.
+    func discardChannel(_ name: String) async throws(APIError) -> WireChannelDiscard {
+        WireChannelDiscard(channel: name, discarded: try await asking(await control.discardChannel(name)))
+    }
+
     private func shown(_ record: OutboxRecord) async throws(APIError) -> WireOutboxEntry {
         try await shown([record])[0]
     }
@@ -55,9 +60,20 @@ extension DaemonHandler {
     private func shown(_ records: [OutboxRecord]) async throws(APIError) -> [WireOutboxEntry] {
         let sending = control.activeConfiguration.inHand.sending
         let waits = try await reading(await control.waits(of: records))
-        return records.map {
+        var shown = records.map {
             WireOutboxEntry($0, isSending: sending.contains($0.id), wait: waits[$0.id])
         }
+        // Only mail servers take a part of what they are sent.
+        let partial = Set(
+            control.activeConfiguration.configuration.channels.filter { $0.form is MailForm }.map(\.name))
+        for (index, record) in records.enumerated()
+        where record.state == .delivered && partial.contains(record.channel) {
+            let receipts = try await reading(await control.ledger.receipts(of: record.id))
+            shown[index].detail = receipts.last.flatMap {
+                $0.receipt.detail.isEmpty ? nil : $0.receipt.detail
+            }
+        }
+        return shown
     }
 }
 

@@ -14,6 +14,7 @@ struct OutboxRows {
     private let readdress: Prepared
     private let park: Prepared
     private let expire: Prepared
+    private let discard: Prepared
     private let rewrite: Prepared
     private let receipt: Prepared
     private let putChannel: Prepared
@@ -52,6 +53,11 @@ struct OutboxRows {
             """
             UPDATE outbox SET state = 'expired', settled_at = ?, last_error = coalesce(last_error, ?)
             WHERE channel = ? AND state = 'waiting' AND created_at < ?
+            """, in: database)
+        discard = try Prepared(
+            """
+            UPDATE outbox SET state = 'discarded', next_at = NULL, settled_at = ?
+            WHERE channel = ? AND state IN ('pending', 'waiting', 'held')
             """, in: database)
         rewrite = try Prepared(
             """
@@ -138,6 +144,13 @@ struct OutboxRows {
             $0.put(step.reason)
             $0.put(step.channel)
             $0.put(step.expiring)
+        }
+    }
+
+    func discard(channel: String, at: Moment) throws(StoreFailure) {
+        try discard.run {
+            $0.put(at)
+            $0.put(channel)
         }
     }
 

@@ -111,17 +111,36 @@ struct OutboxRetryCommand: ParsableCommand {
 
 struct OutboxDiscardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discard", abstract: "Discards an entry; it is never sent.",
+        commandName: "discard", abstract: "Discards entries; they are never sent.",
         discussion: """
+            With --channel, everything that waits for the channel is discarded, also for
+            one that is no longer in the configuration.
+
               belfry outbox discard 2f1b7a11
+              belfry outbox discard --channel old-hook
             """)
 
     @Argument(help: "The entry's id, or four or more of the digits shown by: belfry outbox.")
-    var id: String
+    var id: String?
+    @Option(help: ArgumentHelp("Discard all that waits for this channel.", valueName: "name"))
+    var channel: String?
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        guard (id == nil) != (channel == nil) else {
+            throw ValidationError("name an entry's id, or a channel with --channel")
+        }
+    }
+
     func run() throws {
-        let entry = try common.client().ask(Endpoints.discardEntry(id))
+        if let channel {
+            let discard = try common.client().ask(Endpoints.discardChannel(channel))
+            if common.json { return try StandardOutput.print(json: discard) }
+            let entries = discard.discarded == 1 ? "1 entry" : "\(discard.discarded) entries"
+            return StandardOutput.print(
+                PlainText.oneLine("Discarded \(entries) of channel \"\(channel)\"."))
+        }
+        let entry = try common.client().ask(Endpoints.discardEntry(id ?? ""))
         StandardOutput.print(common.json ? try WireCoding.text(entry) : "\(entry.id) is \(entry.state).")
     }
 }
