@@ -28,7 +28,7 @@ struct Send: AsyncParsableCommand {
 
             Examples:
               belfryd send --to phone "The daemon did not start"
-              journalctl -u belfryd -n 20 | belfryd send --system --to ops --title "belfryd failed" -
+              systemctl status belfryd | belfryd send --system --to ops -
             """)
 
     @Option(help: ArgumentHelp("The channel's name.", valueName: "channel"))
@@ -185,6 +185,7 @@ private struct ProgramRunner {
     let desk: ProgramDesk
     private let folder: String
     private let warden: WardenClient
+    private let pid: Int32?
     private let events: Task<Void, Never>
 
     init() async throws {
@@ -197,18 +198,24 @@ private struct ProgramRunner {
         try PrivateFolder.make(folder + "/notices", within: folder)
         warden = try WardenClient(
             directory: folder,
-            launching: WardenLaunch(executable: try InstalledWarden.path(), state: folder))
+            launching: WardenLaunch(
+                executable: try InstalledWarden.path(), state: folder, tiedTo: getpid()))
         let performer = desk.share(warden)
-        _ = try await performer.connect()
+        pid = try await performer.connect()
         events = Task {
             while await performer.waitForEvents() { _ = performer.takeEvents() }
         }
     }
 
-    /// The warden ends by itself.
+    /// Ends the warden, which runs nothing any more, and removes its folder.
     func end() async {
         events.cancel()
         warden.close()
         _ = await events.value
+        if let pid {
+            kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+        }
+        FolderTree.remove(folder)
     }
 }
