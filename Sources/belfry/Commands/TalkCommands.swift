@@ -11,8 +11,8 @@ struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Sends a notification.",
         discussion: """
-            Use - to read the text from standard input. It goes where the routes lead messages,
-            or with --to over one channel alone.
+            Use - to read the text from standard input. It goes where the routes lead
+            messages, or with --to over one channel alone.
 
               belfry notify "The tape is full" --bot ops --urgency critical
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
