@@ -123,6 +123,26 @@ import Testing
         #expect(nobody.code == 4 && nobody.errors.contains("Did you mean \"notes\"?"), "\(nobody)")
     }
 
+    @Test func `gets what it lost once more`() async throws {
+        let folder = try TemporaryFolder()
+        let receiver = try await Belfry.receiver("--status-plan", "200")
+        let belfry = try await start(folder)
+        let added = try await belfry.run(
+            "channel", "add", "http://127.0.0.1:\(receiver.port)/in", "--set", "allow=127.0.0.1", "--name",
+            "hook",
+            "--no-test")
+        #expect(added.code == 0, "\(added)")
+        #expect(try await belfry.run("channel", "test", "hook").code == 0)
+        let first = try await receiver.record()
+        let replay = try await belfry.run("outbox", "replay", "--channel", "hook", "--since", "1h")
+        #expect(replay.text == "Sending 1 entry of channel \"hook\" again.\n", "\(replay)")
+        let second = try await receiver.record()
+        #expect(first.id != nil && second.id == first.id && second.body == first.body)
+        let none = try await belfry.run(
+            "outbox", "replay", "--since", "2020-01-01T00:00:00Z", "--channel", "hok")
+        #expect(none.code == 4, "\(none)")
+    }
+
     @Test func `is refused with its fault, and leaves nothing behind`() async throws {
         let folder = try TemporaryFolder()
         let belfry = try await start(folder)

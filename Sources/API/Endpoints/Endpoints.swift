@@ -24,7 +24,7 @@ package enum Endpoints {
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
-        retryChannel.row, discardChannel.row,
+        retryChannel.row, discardChannel.row, replayChannel.row,
     ]
 }
 
@@ -306,6 +306,11 @@ extension Endpoints {
         "retryChannel", .post, "/v1/channels/{channel}/retry", path: String.self,
         query: ChannelRetryQuery.self, answers: WireChannelRetry.self,
         errors: [.noSuchChannel, .entrySettled], "Retries all undelivered entries of a channel.")
+
+    package static let replayChannel = Endpoint(
+        "replayChannel", .post, "/v1/channels/{channel}/replay", path: String.self,
+        query: ChannelReplayQuery.self, answers: WireChannelReplay.self, errors: [.noSuchChannel, .badValue],
+        "Sends settled entries of a channel again, under their ids.")
 
     package static let discardChannel = Endpoint(
         "discardChannel", .post, "/v1/channels/{channel}/discard", path: String.self,

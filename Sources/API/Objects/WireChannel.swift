@@ -16,6 +16,8 @@ package struct WireChannel: Hashable, Sendable, Codable {
     package var lastError: String?
     /// The words of the routes that lead to it, in alphabetical order.
     package var when: [String]?
+    /// Whether each thing is sent to it once, from the outbox, instead of edited in place; absent of one that is left out.
+    package var hasOutbox: Bool?
 
     /// A channel in a state, without a past.
     package init(name: String, kind: String, state: String) {
@@ -45,6 +47,20 @@ package struct WireChannelRetry: Hashable, Sendable, Codable {
         self.from = from
         self.moved = moved
         self.state = state
+    }
+}
+
+/// What `outbox replay` did for a channel.
+package struct WireChannelReplay: Hashable, Sendable, Codable {
+    /// The channel.
+    package var channel: String
+    /// How many entries are sent again.
+    package var replayed: Int
+
+    /// So many entries of this channel.
+    package init(channel: String, replayed: Int) {
+        self.channel = channel
+        self.replayed = replayed
     }
 }
 

@@ -3,6 +3,7 @@ import Cron
 import Delivery
 import Engine
 import Ledger
+import Timeline
 
 extension DaemonHandler {
     /// Entries in states as they are shown, newest first; all of them without a state.
@@ -46,6 +47,16 @@ extension DaemonHandler {
     func discardEntry(_ id: String) async throws(APIError) -> WireOutboxEntry {
         let record = try await asking(await control.discardEntry(id))
         return try await shown(record)
+    }
+
+    /// Sends settled entries of a channel again.
+    func replayChannel(_ name: String, since: Moment?) async throws(APIError) -> WireChannelReplay {
+        guard let since else {
+            throw APIError(
+                .badValue, "a replay needs a time: since", hint: "Send since=2026-11-23T03:00:00Z.")
+        }
+        let count = try await asking(await control.replayChannel(name, since: since))
+        return WireChannelReplay(channel: name, replayed: count)
     }
 
     /// Discards all that waits for a channel.

@@ -149,6 +149,20 @@ extension Control {
         return waiting
     }
 
+    /// Sends again, under their ids, the entries of a channel that were made since a moment and are settled.
+    ///
+    /// - Returns: how many.
+    package func replayChannel(_ name: String, since: Moment) async throws(EngineError) -> Int {
+        guard activeConfiguration.edges.contains(where: { $0.name == name }) else {
+            throw .noSuchChannel(name)
+        }
+        let count = try await read { () async throws(LedgerError) in
+            try await ledger.replayableOutbox(channel: name, since: since)
+        }
+        if count > 0 { try await commit([.replayOutbox(channel: name, since: since, at: clock.now)]) }
+        return count
+    }
+
     /// How many entries of a channel are not settled.
     func waitingEntries(of channel: String) async throws(EngineError) -> Int {
         try await read { () async throws(LedgerError) in

@@ -100,6 +100,9 @@ package indirect enum Change: Sendable {
     case parkOutbox(OutboxPark)
     /// Gives up the entries of a channel that are pending, that wait or that a rule holds. None of them: nothing happens.
     case discardOutbox(channel: String, at: Moment)
+    /// Makes the settled entries of a channel due again that were made since a moment, but for those that another one took
+    /// the place of. None of them: nothing happens.
+    case replayOutbox(channel: String, since: Moment, at: Moment)
     /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
     /// Sets what a channel should show for an item. The row is made when absent.
@@ -166,8 +169,9 @@ extension Change {
             .insertAttachment, .putItem:
             .talk
         case .insertQuestion, .closeQuestion: .questions
-        case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .rewriteOutbox,
-            .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
+        case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .replayOutbox,
+            .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
+            .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry:
             .outbox
         case .append, .moveConsumer: .events
@@ -189,8 +193,9 @@ extension Change {
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
             .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .keepSession,
             .beginSession, .putItem, .closeQuestion,
-            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .rewriteOutbox,
-            .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
+            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .replayOutbox,
+            .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
+            .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry, .append, .moveConsumer, .recordVerdicts,
             .setFact, .removeRun, .removeHistory:
             false
@@ -233,6 +238,7 @@ extension Change {
         case .releaseOutbox(let release): "releaseOutbox \(release.channel)"
         case .parkOutbox(let park): "parkOutbox \(park.channel)"
         case .discardOutbox(let channel, _): "discardOutbox \(channel)"
+        case .replayOutbox(let channel, _, _): "replayOutbox \(channel)"
         case .rewriteOutbox(let id, _, _, _, _): "rewriteOutbox \(id)"
         case .wantSurface(let channel, let item, _, _, _): "wantSurface \(channel)/\(item)"
         case .showSurface(let channel, let item, _, _, _): "showSurface \(channel)/\(item)"

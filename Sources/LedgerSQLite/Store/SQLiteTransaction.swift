@@ -296,6 +296,8 @@ struct StationRows {
         case .releaseOutbox(let release): try outbox.release(release)
         case .parkOutbox(let park): try outbox.park(park)
         case .discardOutbox(let channel, let at): try outbox.discard(channel: channel, at: at)
+        case .replayOutbox(let channel, let since, let at):
+            try outbox.replay(channel: channel, since: since, at: at)
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):
             try outbox.rewrite(id, reason: reason, body: body, item: item, nextAt: nextAt)
         case .wantSurface(let channel, let item, let revision, let ring, let at):

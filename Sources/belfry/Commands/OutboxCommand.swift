@@ -7,7 +7,10 @@ import Ledger
 struct OutboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox", abstract: "Shows pending and delivered notifications.",
-        subcommands: [OutboxListCommand.self, OutboxRetryCommand.self, OutboxDiscardCommand.self],
+        subcommands: [
+            OutboxListCommand.self, OutboxRetryCommand.self, OutboxReplayCommand.self,
+            OutboxDiscardCommand.self,
+        ],
         defaultSubcommand: OutboxListCommand.self)
 }
 
@@ -106,6 +109,47 @@ struct OutboxRetryCommand: ParsableCommand {
             lines.append("The channel was given up; nothing is sent before: belfry channel test \(channel)")
         }
         StandardOutput.print(PlainText.oneLine(lines.joined(separator: " ")))
+    }
+}
+
+struct OutboxReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Sends settled entries again, for a receiver that lost them.",
+        discussion: """
+            Entries keep their ids, by which a receiver recognizes what it has already.
+
+              belfry outbox replay --channel hook --since 2h
+              belfry outbox replay --channel hook --since 2026-11-23T03:00:00Z
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Entries made since this time, or within a duration such as 2h.", valueName: "time"))
+    var since: String
+    @Option(
+        help: ArgumentHelp("The channel; without it, all that have an outbox.", valueName: "name"),
+        completion: Completions.channels)
+    var channel: String?
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let client = try common.client()
+        var query = ChannelReplayQuery()
+        query.since = try SinceArgument.moment(since)
+        let replays: [WireChannelReplay]
+        if let channel {
+            replays = [try client.ask(Endpoints.replayChannel(channel, query: query))]
+        } else {
+            let edges = try client.ask(Endpoints.channels()).filter { $0.hasOutbox ?? false }
+            replays = try edges.map { try client.ask(Endpoints.replayChannel($0.name, query: query)) }
+        }
+        try common.screen.list(replays, asJSON: common.json) { screen in
+            for replay in replays {
+                let entries = replay.replayed == 1 ? "1 entry" : "\(replay.replayed) entries"
+                screen.print(PlainText.oneLine("Sending \(entries) of channel \"\(replay.channel)\" again."))
+            }
+            if replays.isEmpty { screen.print("No channel has an outbox.") }
+        }
     }
 }
 

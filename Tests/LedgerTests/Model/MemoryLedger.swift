@@ -312,6 +312,10 @@ extension MemoryLedger {
         try await read { $0.outboxLine(of: channel, limit: limit) }
     }
 
+    func replayableOutbox(channel: String, since: Moment) async throws(LedgerError) -> Int {
+        try await read { $0.replayableOutbox(channel: channel, since: since) }
+    }
+
     func outboxCounts(byChannelIn states: Set<OutboxState>) async throws(LedgerError) -> [String: Int] {
         try await read { $0.outboxCounts(byChannelIn: states) }
     }
