@@ -63,8 +63,8 @@ let programs: [Target] = [
     program(
         "belfryd",
         [
-            "Timeline", "Cron", "Tracking", "Delivery", "Performing", "Prompting", "Ledger", "LedgerSQLite",
-            "Engine",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "LedgerSQLite", "Engine",
             "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "ProgramChannel",
             "Host", "Settings", "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),

@@ -110,6 +110,8 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.removeChannel) { try await removeChannel($0.path) }
         table.on(Endpoints.testChannel) { try await testChannel($0.path) }
         table.on(Endpoints.retryChannel) { try await retryChannel($0.path, from: $0.query.from) }
+        table.on(Endpoints.discardChannel) { try await discardChannel($0.path) }
+        table.on(Endpoints.replayChannel) { try await replayChannel($0.path, since: $0.query.since) }
     }
 
     /// What the engine answers, or its refusal in the API's words.

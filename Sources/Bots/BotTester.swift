@@ -157,7 +157,7 @@ package struct BotTester: Sendable {
         let time = result.whole.map { Double($0.milliseconds / 10) / 100 } ?? 0
         let word = CleanText.line(text, limit: 60)
         result.note(
-            .reply, .ok,
+            .reply, word.isEmpty ? .failed : .ok,
             (word.isEmpty ? "the reply was empty" : "\"\(word)\"") + " after \(time) s" + (used ?? ""))
     }
 }
@@ -175,6 +175,12 @@ private struct ProgramTrial {
     ) {
         guard exit.cause == .exited else {
             failure = ReplyFailure(exit.cause == .timeout ? .deadline(limit) : .program(exit: nil))
+            return
+        }
+        // Of very much only the beginning is at hand; a prompt would have failed by the rest.
+        let lastLine = printed.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        guard exit.outputBytes - lastLine <= ProgramDecoder.longestLine else {
+            failure = ReplyFailure(.malformed, detail: "a line is too long")
             return
         }
         var decoder = ProgramDecoder(program.dialect)

@@ -23,6 +23,8 @@ package struct CurlRequest: Sendable {
     package var bodyLimit: Int
     /// A file of certificates to trust in place of the system's.
     package var authorities: String?
+    /// What is shown to a server that asks who is there.
+    package var identity: CurlIdentity?
     /// Which addresses it may be sent to.
     package var addressGuard: AddressGuard
 
@@ -32,7 +34,7 @@ package struct CurlRequest: Sendable {
     package init(
         method: String = "GET", url: String, headers: [CurlHeader] = [], body: [UInt8]? = nil,
         timeouts: CurlTimeouts = CurlTimeouts(), bodyLimit: Int = 65_536, authorities: String? = nil,
-        addressGuard: AddressGuard
+        identity: CurlIdentity? = nil, addressGuard: AddressGuard
     ) {
         self.method = method
         self.url = url
@@ -41,6 +43,7 @@ package struct CurlRequest: Sendable {
         self.timeouts = timeouts
         self.bodyLimit = bodyLimit
         self.authorities = authorities
+        self.identity = identity
         self.addressGuard = addressGuard
     }
 
@@ -227,5 +230,19 @@ package struct CurlTarget: Sendable {
     /// Whether `url` leads to the same host, in the same scheme and by the same port.
     package func isSameHost(_ url: String) -> Bool {
         CurlURL(url).map { ($0.scheme, $0.host, $0.port) == (parts.scheme, parts.host, parts.port) } ?? false
+    }
+}
+
+/// The files by which a client proves who it is, in PEM.
+package struct CurlIdentity: Hashable, Sendable {
+    /// The certificate, with those that lead to its authority.
+    package var certificate: String
+    /// The private key, without a passphrase; `nil`: it is in the file of the certificate.
+    package var key: String?
+
+    /// An identity of these files.
+    package init(certificate: String, key: String? = nil) {
+        self.certificate = certificate
+        self.key = key
     }
 }

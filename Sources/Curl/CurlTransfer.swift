@@ -280,6 +280,10 @@ extension CurlTransfer {
         }
         try set(CURLOPT_CUSTOMREQUEST, request.method)
         if let authorities = request.authorities { try set(CURLOPT_CAINFO, authorities) }
+        if let identity = request.identity {
+            try set(CURLOPT_SSLCERT, identity.certificate)
+            try set(CURLOPT_SSLKEY, identity.key ?? identity.certificate)
+        }
         try append("Expect:")
         for header in request.headers {
             // A semicolon is libcurl's form of a header without a value.

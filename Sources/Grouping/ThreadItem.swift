@@ -18,6 +18,9 @@ public struct ThreadItem: Hashable, Codable, Sendable {
     /// The newest three messages, oldest first, read or not; texts are as a lone message shows them.
     public private(set) var last: [Message] = []
 
+    /// How many messages a version shows at most.
+    package static let lastCount = 3
+
     private var pace = Pace()
     /// The unread messages that no version has shown yet.
     private var fresh = Fresh()
@@ -126,7 +129,7 @@ extension ThreadItem {
     }
 
     private mutating func remember(_ line: Message) {
-        last = last.suffix(2) + [line]
+        last = last.suffix(Self.lastCount - 1) + [line]
     }
 
     private func ringReason(at now: Moment, _ policy: ThreadPolicy) -> RingReason {
@@ -137,7 +140,7 @@ extension ThreadItem {
     }
 
     private func snapshot(_ reason: RingReason, at now: Moment, _ policy: ThreadPolicy) -> ItemSnapshot {
-        var shown = Array(last.suffix(min(unread, 3)))
+        var shown = Array(last.suffix(min(unread, Self.lastCount)))
         if unread > 1 {
             for index in shown.indices {
                 shown[index].text = Preview.cut(shown[index].text, to: policy.previewCharacters)

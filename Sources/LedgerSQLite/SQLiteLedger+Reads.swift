@@ -179,6 +179,12 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try BotRows.entries(in: database) }
     }
 
+    package func replayableOutbox(channel: String, since: Moment) async throws(LedgerError) -> Int {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.replayable(channel: channel, since: since, in: database)
+        }
+    }
+
     package func channelEntries() async throws(LedgerError) -> [ChannelEntry] {
         try await read { database throws(StoreFailure) in try ChannelEntryRows.entries(in: database) }
     }

@@ -45,6 +45,8 @@ package struct HTTPEditor: LevelChannel {
     /// That of a history that is read when somebody looks.
     package var manner: SurfaceManner { .history }
 
+    package var seesPresence: Bool { false }
+
     package func run() async throws {
         reports.yield(.available(generation: identity))
         let (ends, _) = AsyncStream.makeStream(of: Never.self)

@@ -56,13 +56,14 @@ package struct HTTPSender: EdgeChannel {
         guard !parcel.id.isEmpty, !parcel.id.contains(".") else {
             throw .giveUp(.unsendable, detail: "an id must not be empty or contain a dot")
         }
+        let prefix = service.signaturePrefix
         let headers = [
-            CurlHeader(StandardWebhook.idHeader, parcel.id),
-            CurlHeader(StandardWebhook.timestampHeader, String(now.seconds)),
+            CurlHeader(prefix + "-id", parcel.id),
+            CurlHeader(prefix + "-timestamp", String(now.seconds)),
         ]
         guard !exchange.signing.isEmpty else { return headers }
         let signature = StandardWebhook.sign(id: parcel.id, at: now, body: body, secrets: exchange.signing)
-        return headers + [CurlHeader(StandardWebhook.signatureHeader, signature)]
+        return headers + [CurlHeader(prefix + "-signature", signature)]
     }
 }
 
@@ -104,6 +105,7 @@ struct HTTPExchange: Sendable {
         guard case .standardWebhooks(let key) = type(of: service).signature else { return [] }
         var signing: [WebhookSecret] = []
         for text in secrets[key] { signing += try WebhookSecret.list(text) }
+        guard signing.allSatisfy(\.canSign) else { throw .publicKey }
         return signing
     }
 
@@ -125,7 +127,9 @@ struct HTTPExchange: Sendable {
                 CurlRequest(
                     method: request.method, url: request.url,
                     headers: headers + [CurlHeader("User-Agent", userAgent)] + more, body: request.body,
-                    timeouts: target.timeouts, bodyLimit: Self.answerLimit, addressGuard: target.addressGuard)
+                    timeouts: target.timeouts, bodyLimit: Self.answerLimit,
+                    authorities: service.reach.trust.authorities, identity: target.identity,
+                    addressGuard: target.addressGuard)
             )
         } catch {
             throw DeliveryError(error, from: target.shown)
@@ -151,7 +155,7 @@ struct HTTPExchange: Sendable {
         of service: any HTTPService, _ signing: [WebhookSecret], _ secrets: FormSecrets
     ) -> String {
         let rules = service.reach.allow.map { "\($0)" }.sorted()
-        let text = ([service.destination] + rules).joined(separator: "\n")
+        let text = ([service.destination] + rules + service.reach.trust.words).joined(separator: "\n")
         var keys = signing.map(\.key)
         var others = secrets.keys
         if case .standardWebhooks(let key) = type(of: service).signature { others.removeAll { $0 == key } }
@@ -266,6 +270,11 @@ package struct HTTPTarget: Sendable {
 
     /// Whether `url` leads to the same host, in the same scheme and by the same port.
     func isSameHost(_ url: String) -> Bool { target.isSameHost(url) }
+
+    /// What the client shows of itself.
+    var identity: CurlIdentity? {
+        reach.trust.certificate.map { CurlIdentity(certificate: $0, key: reach.trust.key) }
+    }
 
     /// How long the parts of an attempt may take.
     var timeouts: CurlTimeouts { CurlTimeouts(connect: reach.connectTimeout, total: reach.timeout) }

@@ -19,10 +19,11 @@ struct Belfryd: AsyncParsableCommand {
               belfryd --drain                       waits for its runs at SIGTERM
               belfryd --check --config belfry.yaml  finds errors in a configuration
               belfryd listen --port 8080            shows webhooks as they arrive
+              belfryd send --to phone "Hello"       sends a text over a channel, without a daemon
               belfryd backup belfry.sqlite          copies the ledger of a running daemon
             """,
         version: Version.text,
-        subcommands: [Listen.self, Backup.self, Restore.self])
+        subcommands: [Listen.self, Send.self, Backup.self, Restore.self])
 
     @OptionGroup var places: Places
 

@@ -49,7 +49,7 @@ struct DaemonGround {
             var configuration = try await source.read(.start, isOtherBot: { _ in true })
             ledger = try choice.open()
             // Jobs of the files may belong to bots of the ledger, and it has channels of its own; it is open only now.
-            let own = OwnChannels(try await ledger.channelEntries(), zones: zones)
+            let own = OwnChannels(try await ledger.channelEntries(), in: paths.state, zones: zones)
             if configuration.hasStrangers || !own.isEmpty {
                 let names = try await Self.namesOfBots(in: ledger)
                 configuration = try await source.read(.start, isOtherBot: names.contains, adding: own)
@@ -169,10 +169,11 @@ struct DaemonGround {
             activeConfiguration: activeConfiguration,
             channels: channelBoard, configurationPath: source.files.path, zones: zones.lookup,
             makeID: makeID,
-            readConfiguration: { [source, ledger, activeConfiguration] in
+            readConfiguration: { [source, ledger, activeConfiguration, state = paths.state] in
                 let names = try await Self.namesOfBots(in: ledger)
                 let leftOut = activeConfiguration.configuration.leftOut
-                let own = OwnChannels(try await ledger.channelEntries(), zones: source.zones)
+                let own = OwnChannels(
+                    try await ledger.channelEntries(), in: state, zones: source.zones)
                 return try await source.read(.reload(leftOut), isOtherBot: names.contains, adding: own)
             },
             houseFacts: FileProblems(

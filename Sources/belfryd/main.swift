@@ -11,6 +11,7 @@ do {
     switch try Belfryd.parseAsRoot(Array(Machine.arguments.dropFirst())) {
     case let daemon as Belfryd: try await daemon.run()
     case let listen as Listen: try await listen.run()
+    case let send as Send: try await send.run()
     case let backup as Backup: try await backup.run()
     case let restore as Restore: try await restore.run()
     case var help: try help.run()

@@ -142,11 +142,11 @@ import Tracking
         return await tester.test("cc", bot, asks: asks)
     }
 
-    private func ended(_ code: Int, _ printed: String, errors: String = "") -> ProgramRun {
+    private func ended(_ code: Int, _ printed: String, errors: String = "", bytes: Int = 0) -> ProgramRun {
         let moment = Moment(seconds: 1_793_000_000)
         var exit = ExitRecord(
             key: RunKey(run: "test", attempt: 1), cause: .exited, exitCode: code, startedAt: moment,
-            endedAt: moment, elapsed: .milliseconds(1500))
+            endedAt: moment, elapsed: .milliseconds(1500), outputBytes: bytes)
         exit.errorTail = Array(errors.utf8)
         return .ended(exit, printed: Array(printed.utf8))
     }
@@ -165,6 +165,10 @@ import Tracking
         #expect(failed.findings.last?.detail == "my-bot ended with exit code 3: error: bad key ***")
         let wrong = try await test(.claude, asks: true, ended(0, "Usage: my-bot\n"))
         #expect(wrong.findings.last?.detail.hasSuffix("a line is not JSON: Usage: my-bot") == true)
+        let empty = try await test(.text, asks: true, ended(0, "\n"))
+        #expect(empty.findings.last?.detail == "the reply was empty after 1.5 s" && !empty.isGood)
+        let endless = try await test(.text, asks: true, ended(0, "ready", bytes: 30_000_000))
+        #expect(endless.findings.last?.detail.contains("a line is too long") == true && !endless.isGood)
         let missing = try await test(.text, asks: true, .failed("no program \"my-bot\""))
         #expect(missing.findings.last?.detail == "no program \"my-bot\"" && !missing.isGood)
     }

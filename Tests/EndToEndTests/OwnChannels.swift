@@ -53,13 +53,106 @@ import Testing
         #expect(try await belfry.run("channel", "rm", "inbox").code == 4)
     }
 
+    @Test func `moves with its state, and takes what waits for it along when it is removed`() async throws {
+        let folder = try TemporaryFolder()
+        let receiver = try await Belfry.receiver("--status-plan", "200")
+        let belfry = try await start(folder)
+        let added = try await belfry.run(
+            "belfry",
+            [
+                "channel", "add", "gotify", "--set", "url=http://127.0.0.1:\(receiver.port)", "--set",
+                "allow=127.0.0.1", "--secret", "-",
+            ], input: "s3cret-word\n")
+        #expect(added.code == 0, "\(added)")
+        _ = try await receiver.record()
+        try await belfry.stop()
+        let moved = folder.file("moved")
+        try FileManager.default.moveItem(atPath: belfry.statePath, toPath: moved)
+        try await belfry.start(["--config", belfry.configPath, "--state", moved])
+        #expect(try await belfry.run("channel", "test", "gotify").code == 0)
+        #expect(try await receiver.record().headers["x-gotify-key"] == "s3cret-word")
+        // Nobody is there any more: what fails meanwhile waits.
+        await receiver.stop()
+        #expect(try await belfry.run("run", "backup", "--follow").code == 3)
+        let removed = try await belfry.run("channel", "rm", "gotify")
+        #expect(
+            removed.code == 0
+                && removed.text == "Removed gotify. Discarded 1 entry that was waiting for it.\n",
+            "\(removed)")
+        #expect(!FileManager.default.fileExists(atPath: moved + "/secrets/channel-gotify.token"))
+        let entries = try await belfry.json("outbox", "--state", "pending,waiting").list
+        #expect(entries.isEmpty, "\(entries)")
+        #expect(try await belfry.run("outbox", "discard", "--channel", "gotify").code == 4)
+    }
+
+    @Test func `is sent a text by itself, with the daemon and without it`() async throws {
+        let folder = try TemporaryFolder()
+        let receiver = try await Belfry.receiver("--status-plan", "200,200,403")
+        let belfry = try await start(folder)
+        let added = try await belfry.run(
+            "belfry",
+            [
+                "channel", "add", "gotify", "--set", "url=http://127.0.0.1:\(receiver.port)", "--set",
+                "allow=127.0.0.1", "--secret", "-", "--no-test",
+            ], input: "s3cret-word\n")
+        #expect(added.code == 0, "\(added)")
+        let unknown = try await belfry.run("notify", "--to", "gotfy", "hello")
+        #expect(unknown.code == 4 && unknown.errors.contains("Did you mean \"gotify\"?"), "\(unknown)")
+        #expect(try await belfry.run("notify", "--to", "gotify", "Dinner is ready").code == 0)
+        let posted = try await receiver.record()
+        let body = try JSON(posted.body ?? "")
+        #expect(body["title"].text == "belfry" && body["message"].text == "Dinner is ready", "\(posted)")
+        // Only the channel got it.
+        #expect(!FileManager.default.fileExists(atPath: folder.file("notes")))
+        try await belfry.stop()
+        func send(_ words: String...) async throws -> Answer {
+            let places = ["send", "--config", belfry.configPath, "--state", belfry.statePath]
+            return try await belfry.run("belfryd", places + words)
+        }
+        let sent = try await send("--to", "gotify", "--title", "t", "No daemon here")
+        #expect(sent.code == 0 && sent.text == "delivered: status 200\n", "\(sent)")
+        #expect(try JSON(try await receiver.record().body ?? "")["message"].text == "No daemon here")
+        let refused = try await send("--to", "gotify", "No daemon here")
+        #expect(refused.code == 1 && refused.errors.contains("answered 403"), "\(refused)")
+        #expect(!(refused.text + refused.errors).contains("s3cret-word"))
+        let program = try await send("--to", "notes", "To a program")
+        #expect(program.code == 0 && program.text == "delivered\n", "\(program)")
+        let written = try String(contentsOfFile: folder.file("notes"), encoding: .utf8)
+        #expect(written.contains("To a program"))
+        let nobody = try await send("--to", "nots", "x")
+        #expect(nobody.code == 4 && nobody.errors.contains("Did you mean \"notes\"?"), "\(nobody)")
+    }
+
+    @Test func `gets what it lost once more`() async throws {
+        let folder = try TemporaryFolder()
+        let receiver = try await Belfry.receiver("--status-plan", "200")
+        let belfry = try await start(folder)
+        let added = try await belfry.run(
+            "channel", "add", "http://127.0.0.1:\(receiver.port)/in", "--set", "allow=127.0.0.1", "--name",
+            "hook",
+            "--no-test")
+        #expect(added.code == 0, "\(added)")
+        #expect(try await belfry.run("channel", "test", "hook").code == 0)
+        let first = try await receiver.record()
+        let replay = try await belfry.run("outbox", "replay", "--channel", "hook", "--since", "1h")
+        #expect(replay.text == "Sending 1 entry of channel \"hook\" again.\n", "\(replay)")
+        let second = try await receiver.record()
+        #expect(first.id != nil && second.id == first.id && second.body == first.body)
+        let none = try await belfry.run(
+            "outbox", "replay", "--since", "2020-01-01T00:00:00Z", "--channel", "hok")
+        #expect(none.code == 4, "\(none)")
+    }
+
     @Test func `is refused with its fault, and leaves nothing behind`() async throws {
         let folder = try TemporaryFolder()
         let belfry = try await start(folder)
         let bad = try await belfry.run("channel", "add", "https://hooks.slack.com:1/services/T/B/s3cret-word")
         #expect(bad.code == 2 && !(bad.text + bad.errors).contains("s3cret-word"), "\(bad)")
         let missing = try await belfry.run("channel", "add", "telegram", "--set", "chat=42")
-        #expect(missing.code == 2 && missing.errors.contains("this telegram has no token"), "\(missing)")
+        #expect(
+            missing.code == 2
+                && missing.errors.contains("this telegram has no token; pipe it in: --secret - < FILE"),
+            "\(missing)")
         let unknown = try await belfry.run("channel", "add", "carrier-pigeon")
         #expect(unknown.code == 2 && unknown.errors.contains("is not a kind of channel"), "\(unknown)")
         #expect(try await belfry.json("channel", "list").list.count == 1)

@@ -28,6 +28,7 @@ longer than 64 KiB. `verified` is null without --secret; `error` says why it is 
 --echo-path             the answer's body repeats the path of the request
 --secret whsec_...      verify with the package `standardwebhooks`; may be repeated, one must fit
 --tls CERT KEY          speak HTTPS with these PEM files
+--client-ca CERT        with --tls: only with clients that this certificate vouches for
 --deaf                  take connections and never read from them
 --until-stdin-closes    end when whoever started it does
 """
@@ -77,6 +78,9 @@ class Server(http.server.ThreadingHTTPServer):
         if options.tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*options.tls)
+            if options.client_ca:
+                context.verify_mode = ssl.CERT_REQUIRED
+                context.load_verify_locations(options.client_ca)
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.record = sys.stdout if options.record == "-" else open(options.record, "a", buffering=1)
 
@@ -200,6 +204,7 @@ def main():
     parser.add_argument("--echo-path", action="store_true")
     parser.add_argument("--secret", action="append", default=[])
     parser.add_argument("--tls", nargs=2)
+    parser.add_argument("--client-ca")
     parser.add_argument("--deaf", action="store_true")
     parser.add_argument("--until-stdin-closes", action="store_true")
     server = Server(parser.parse_args())

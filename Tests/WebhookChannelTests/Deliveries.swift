@@ -63,6 +63,54 @@ import WebhookChannel
         #expect(verified.id == "evt_1")
     }
 
+    /// A webhook with these settings.
+    private func channel(_ url: String, _ more: [String: String], secret: String) throws -> HTTPSender {
+        var values = FormValues()
+        values["url"] = .address(try HTTPAddress(url))
+        values["allow"] = .exceptions([try AddressException("localhost"), try AddressException("127.0.0.1")])
+        for (key, text) in more { values[key] = .word(text) }
+        return try HTTPSender(
+            name: "hook", form: try WebhookForm(values), secrets: FormSecrets(["secret": [secret]]),
+            userAgent: "Belfry/1.0", curl: curl)
+    }
+
+    @Test func `names its headers and signs as the receiver wants`() async throws {
+        let server = try await HookServer()
+        let key = "whsk_nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A="
+        _ = try await channel(server.url(), ["headers": "svix"], secret: key).deliver(parcel(), at: now)
+        let headers = try await server.record().headers
+        #expect(headers["svix-id"] == "evt_1" && headers["svix-timestamp"] == "1800000000")
+        #expect(headers["svix-signature"]?.hasPrefix("v1a,") == true && headers["webhook-id"] == nil)
+        #expect(throws: FormError.self) { try channel(server.url(), ["headers": "a b"], secret: key) }
+        #expect(throws: HTTPSenderError.self) {
+            try channel(
+                server.url(), [:], secret: "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")
+        }
+    }
+
+    @Test func `trusts the certificates that it is given, and shows its own`() async throws {
+        let own = try SelfSignedCertificate(for: "localhost")
+        let client = try SelfSignedCertificate(for: "belfry")
+        let server = try await HookServer([
+            "--tls", own.certificate, own.key, "--client-ca", client.certificate,
+        ])
+        let url = server.url(scheme: "https", host: "localhost")
+        let shown = ["ca": own.certificate, "clientCert": client.certificate, "clientKey": client.key]
+        let receipt = try await channel(url, shown, secret: Self.secret).deliver(parcel(), at: now)
+        #expect(receipt.status == 204)
+        // Whoever shows nothing gets no answer, and nobody is trusted without the certificate.
+        let hidden = try channel(url, ["ca": own.certificate], secret: Self.secret)
+        #expect(await failure(hidden) != nil)
+        let stranger = try channel(url, [:], secret: Self.secret)
+        #expect(await failure(stranger)?.reason == .tlsFailed)
+        for bad in [["ca": "ca.pem"], ["clientKey": "/k.pem"]] {
+            #expect(throws: FormError.self) { try channel(url, bad, secret: Self.secret) }
+        }
+        #expect(throws: FormError.self) {
+            try channel(server.url(), ["ca": own.certificate], secret: Self.secret)
+        }
+    }
+
     @Test func `without a secret is unsigned`() async throws {
         let server = try await HookServer()
         _ = try await channel(server.url()).deliver(parcel(), at: now)

@@ -14,7 +14,7 @@ import WebhookChannel
 
     @Test(arguments: [
         ("", WebhookSecretError.prefixMissing), ("c2VjcmV0", .prefixMissing),
-        ("whsk_c2VjcmV0", .prefixMissing),
+        ("whsk_c2VjcmV0", .badLength), ("whpk_c2VjcmV0", .badLength), ("whxx_c2VjcmV0", .prefixMissing),
         ("whsec_", .empty), ("whsec_====", .notBase64), ("whsec_c2Vj*", .notBase64), ("whsec_c", .notBase64),
         ("whsec_c2==cmV0", .notBase64),
     ])

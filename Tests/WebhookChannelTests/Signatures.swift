@@ -45,6 +45,33 @@ private enum Vector {
         #expect(refusal(Vector.headers()) == nil)
     }
 
+    /// The first key of RFC 8032, 7.1, and what `openssl pkeyutl -sign -rawin` makes of the vector with it.
+    private enum Ed25519 {
+        static let seed = "whsk_nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A="
+        static let both =
+            "whsk_nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2DXWpgBgrEKt9VL/tPJZAc6DuFy89qmIyWvAhpo9wdRGg=="
+        static let publicKey = "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+        static let signature =
+            "v1a,fldxM4gAKugP6nnt1hdz3sgGfZ6d99nzrMFnZOELIxbzEHoVmAb2ADpkJK7zgPePmPsle0zV9jSeGlHFG2NVAw=="
+    }
+
+    @Test(arguments: [Ed25519.seed, Ed25519.both])
+    func `of a private key is verified by its public key`(text: String) throws {
+        let (secret, publicKey) = (try WebhookSecret(text), try WebhookSecret(Ed25519.publicKey))
+        let made = StandardWebhook.sign(
+            id: Vector.id, at: Vector.sentAt, body: Vector.body, secrets: [secret, publicKey, self.secret])
+        let parts = made.split(separator: " ").map(String.init)
+        #expect(parts.count == 2 && parts[1] == Vector.signature, "a public key signs nothing: \(made)")
+        for signature in [parts[0], Ed25519.signature] {
+            #expect(refusal(Vector.headers(signature: signature), secrets: [publicKey]) == nil)
+            #expect(refusal(Vector.headers(signature: signature), secrets: [secret]) == nil)
+            #expect(
+                refusal(Vector.headers(signature: signature), body: [0x20], secrets: [publicKey]) == .noMatch)
+        }
+        #expect(refusal(Vector.headers(), secrets: [publicKey]) == .noMatch)
+        #expect(!"\(secret)".contains("nWGx") && secret.canSign && !publicKey.canSign)
+    }
+
     @Test func `of other bytes, another id or another time does not fit`() {
         #expect(
             refusal(Vector.headers(signature: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OA=")) == .noMatch)

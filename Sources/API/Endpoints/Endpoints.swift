@@ -25,7 +25,7 @@ package enum Endpoints {
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
-        retryChannel.row,
+        retryChannel.row, discardChannel.row, replayChannel.row,
     ]
 }
 
@@ -177,7 +177,7 @@ extension Endpoints {
 
     package static let notify = Endpoint(
         "notify", .post, "/v1/notify", takes: .json(NotifyRequest.self), answers: WireMessage.self,
-        creates: true,
+        creates: true, errors: [.noSuchChannel],
         "Posts a message.")
 
     package static let read = Endpoint(
@@ -304,9 +304,9 @@ extension Endpoints {
         creates: true, needsJobs: true, errors: [.badValue, .channelExists], "Adds a channel.")
 
     package static let removeChannel = Endpoint(
-        "removeChannel", .delete, "/v1/channels/{channel}", path: String.self, needsJobs: true,
-        errors: [.noSuchChannel, .channelFromFile],
-        "Removes a channel and its secrets; what waits for it stays in the outbox.")
+        "removeChannel", .delete, "/v1/channels/{channel}", path: String.self,
+        answers: WireChannelDiscard.self, needsJobs: true, errors: [.noSuchChannel, .channelFromFile],
+        "Removes a channel and its secrets, and discards what waits for it.")
 
     package static let testChannel = Endpoint(
         "testChannel", .post, "/v1/channels/{channel}/test", path: String.self, answers: WireChannelTest.self,
@@ -316,4 +316,14 @@ extension Endpoints {
         "retryChannel", .post, "/v1/channels/{channel}/retry", path: String.self,
         query: ChannelRetryQuery.self, answers: WireChannelRetry.self,
         errors: [.noSuchChannel, .entrySettled], "Retries all undelivered entries of a channel.")
+
+    package static let replayChannel = Endpoint(
+        "replayChannel", .post, "/v1/channels/{channel}/replay", path: String.self,
+        query: ChannelReplayQuery.self, answers: WireChannelReplay.self, errors: [.noSuchChannel, .badValue],
+        "Sends settled entries of a channel again, under their ids.")
+
+    package static let discardChannel = Endpoint(
+        "discardChannel", .post, "/v1/channels/{channel}/discard", path: String.self,
+        answers: WireChannelDiscard.self, errors: [.noSuchChannel],
+        "Discards all entries that wait for a channel: they are never sent.")
 }

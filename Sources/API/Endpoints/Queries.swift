@@ -240,6 +240,20 @@ package struct ChannelRetryQuery: QueryParameters {
     ]
 }
 
+/// Which entries of a channel are sent again.
+package struct ChannelReplayQuery: QueryParameters {
+    /// Those made from then on; absent is refused.
+    package var since: Moment?
+
+    /// No entries.
+    package init() {}
+
+    /// How it is written.
+    package static let parameters: [QueryParameter<Self>] = [
+        .time("since", \.since, "Sends the entries made from this time on.")
+    ]
+}
+
 /// How a bot is removed.
 package struct RemoveBotQuery: QueryParameters {
     /// Whether it is removed although jobs belong to it.

@@ -8,12 +8,16 @@ package struct WireChannel: Hashable, Sendable, Codable {
     package var kind: String
     /// `file`, or `cli` where `belfry channel add` made it.
     package var origin: String?
-    /// `working`, `away` (nobody at the far end), `failing`, `disabled`, or `untried`.
+    /// `working`, `away` (nobody at the far end), `failing`, `disabled`, `leftOut`, or `untried`.
     package var state: String
     /// Since when it is in that state.
     package var since: Timestamp?
     /// The last failure, one line without secrets.
     package var lastError: String?
+    /// The words of the routes that lead to it, in alphabetical order.
+    package var when: [String]?
+    /// Whether each thing is sent to it once, from the outbox, instead of edited in place; absent of one that is left out.
+    package var hasOutbox: Bool?
 
     /// A channel in a state, without a past.
     package init(name: String, kind: String, state: String) {
@@ -43,6 +47,34 @@ package struct WireChannelRetry: Hashable, Sendable, Codable {
         self.from = from
         self.moved = moved
         self.state = state
+    }
+}
+
+/// What `outbox replay` did for a channel.
+package struct WireChannelReplay: Hashable, Sendable, Codable {
+    /// The channel.
+    package var channel: String
+    /// How many entries are sent again.
+    package var replayed: Int
+
+    /// So many entries of this channel.
+    package init(channel: String, replayed: Int) {
+        self.channel = channel
+        self.replayed = replayed
+    }
+}
+
+/// What `outbox discard --channel` did, or the removal of a channel.
+package struct WireChannelDiscard: Hashable, Sendable, Codable {
+    /// The channel.
+    package var channel: String
+    /// How many entries are never sent.
+    package var discarded: Int
+
+    /// So many entries of this channel.
+    package init(channel: String, discarded: Int) {
+        self.channel = channel
+        self.discarded = discarded
     }
 }
 

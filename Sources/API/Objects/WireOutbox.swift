@@ -22,6 +22,8 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     package var channelError: String?
     /// What went wrong, one line without secrets.
     package var lastError: String?
+    /// What the far end said of what it took: which of several recipients it refused.
+    package var detail: String?
     /// The HTTP status of the last answer.
     package var status: Int?
     /// When it was made.

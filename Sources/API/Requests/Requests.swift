@@ -22,6 +22,8 @@ package struct NotifyRequest: Hashable, Sendable, Codable {
     package var bot: String?
     /// Absent: `main`.
     package var thread: String?
+    /// The channel that alone shows it, in a thread of its own; absent: those of the routes.
+    package var to: String?
     /// `low`, `normal` or `critical`; absent: normal.
     package var urgency: String?
     /// An icon's name in the theme.

@@ -13,6 +13,7 @@ extension DaemonHandler {
         return all.map { channel in
             var channel = channel
             channel.origin = configuration.ownChannels.contains(channel.name) ? "cli" : "file"
+            channel.when = configuration.routing.words(to: channel.name).map(\.rawValue).sorted()
             return channel
         }
     }
@@ -27,16 +28,18 @@ extension DaemonHandler {
         return channel
     }
 
-    func removeChannel(_ name: String) async throws(APIError) {
-        try await asking(await control.removeChannel(name))
+    func removeChannel(_ name: String) async throws(APIError) -> WireChannelDiscard {
+        WireChannelDiscard(channel: name, discarded: try await asking(await control.removeChannel(name)))
     }
 
     /// Sends a test and waits a while for its outcome.
     func testChannel(_ name: String) async throws(APIError) -> WireChannelTest {
-        let names = control.activeConfiguration.configuration.channels.map(\.name)
         guard let channel = control.activeConfiguration.channel(name) else {
-            throw APIError(
-                .noSuchChannel, "no channel \"\(name)\"", hint: NearestName.hint(name, among: names))
+            if let fault = leftOutChannels.first(where: { $0.name == name })?.lastError {
+                return WireChannelTest(
+                    channel: name, outcome: "failed", detail: "the channel is left out: \(fault)")
+            }
+            throw noSuchChannel(name)
         }
         let (start, startedAt) = (control.clock.now, control.clock.sinceBoot)
         let cause = try await asking(await control.testChannel(name))
@@ -71,6 +74,13 @@ extension DaemonHandler {
         return test
     }
 
+    /// That there is no such channel, and which one was meant.
+    func noSuchChannel(_ name: String) -> APIError {
+        APIError(
+            .noSuchChannel, "no channel \(Quoted.of(name))",
+            hint: NearestName.hint(name, among: channels().map(\.name)))
+    }
+
     private func isTroubled(_ channel: String) -> Bool {
         switch control.channels[channel]?.state {
         case .away, .failing, .disabled: true
@@ -89,8 +99,12 @@ extension DaemonHandler {
         guard let entry else { return WireChannelTest(channel: channel, outcome: Self.pending) }
         switch entry.state {
         case .delivered:
-            let status = entry.status.map { "status \($0)" }
-            return WireChannelTest(channel: channel, outcome: "delivered", detail: status, outbox: entry.id)
+            let receipts = try await reading(await control.ledger.receipts(of: entry.id))
+            let known = [entry.status.map { "status \($0)" }, receipts.last?.receipt.detail]
+            return WireChannelTest(
+                channel: channel, outcome: "delivered",
+                detail: known.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "; "),
+                outbox: entry.id)
         case .pending where entry.attempts == 0, .waiting where entry.attempts == 0:
             return WireChannelTest(channel: channel, outcome: Self.pending, outbox: entry.id)
         default:

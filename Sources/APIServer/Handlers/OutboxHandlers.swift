@@ -3,6 +3,7 @@ import Cron
 import Delivery
 import Engine
 import Ledger
+import Timeline
 
 extension DaemonHandler {
     /// Entries in states as they are shown, newest first; all of them without a state.
@@ -48,6 +49,21 @@ extension DaemonHandler {
         return try await shown(record)
     }
 
+    /// Sends settled entries of a channel again.
+    func replayChannel(_ name: String, since: Moment?) async throws(APIError) -> WireChannelReplay {
+        guard let since else {
+            throw APIError(
+                .badValue, "a replay needs a time: since", hint: "Send since=2026-11-23T03:00:00Z.")
+        }
+        let count = try await asking(await control.replayChannel(name, since: since))
+        return WireChannelReplay(channel: name, replayed: count)
+    }
+
+    /// Discards all that waits for a channel.
+    func discardChannel(_ name: String) async throws(APIError) -> WireChannelDiscard {
+        WireChannelDiscard(channel: name, discarded: try await asking(await control.discardChannel(name)))
+    }
+
     private func shown(_ record: OutboxRecord) async throws(APIError) -> WireOutboxEntry {
         try await shown([record])[0]
     }
@@ -55,9 +71,20 @@ extension DaemonHandler {
     private func shown(_ records: [OutboxRecord]) async throws(APIError) -> [WireOutboxEntry] {
         let sending = control.activeConfiguration.inHand.sending
         let waits = try await reading(await control.waits(of: records))
-        return records.map {
+        var shown = records.map {
             WireOutboxEntry($0, isSending: sending.contains($0.id), wait: waits[$0.id])
         }
+        // Only mail servers take a part of what they are sent.
+        let partial = Set(
+            control.activeConfiguration.configuration.channels.filter { $0.form is MailForm }.map(\.name))
+        for (index, record) in records.enumerated()
+        where record.state == .delivered && partial.contains(record.channel) {
+            let receipts = try await reading(await control.ledger.receipts(of: record.id))
+            shown[index].detail = receipts.last.flatMap {
+                $0.receipt.detail.isEmpty ? nil : $0.receipt.detail
+            }
+        }
+        return shown
     }
 }
 

@@ -110,5 +110,6 @@ extension WireChannel {
         self.init(name: channel.name, kind: channel.kind.rawValue, state: health?.state.rawValue ?? "untried")
         since = Timestamp(health?.since)
         lastError = health?.lastError
+        hasOutbox = !channel.kind.isLevel
     }
 }

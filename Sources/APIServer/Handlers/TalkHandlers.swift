@@ -37,6 +37,11 @@ extension DaemonHandler {
             throw APIError(.badValue, "there is nothing to say: the text is empty")
         }
         try Self.checkNames(of: asked)
+        if let to = asked.to, !channels().contains(where: { $0.name == to }) { throw noSuchChannel(to) }
+        guard asked.to == nil || asked.thread == nil else {
+            throw APIError(
+                .badValue, "a message to one channel has a thread of its own: leave out the thread")
+        }
         let bot = control.activeConfiguration.configuration.bot(asked.bot ?? "belfry")
         let urgency = try asked.urgency.map(Self.urgency) ?? bot.urgency
         let expire = try asked.expireMs.map { milliseconds throws(APIError) in
@@ -44,9 +49,10 @@ extension DaemonHandler {
             return Duration.milliseconds(milliseconds)
         }
         let record = try await asking(
-            await control.post(run: nil) { id, at in
+            await control.post(run: nil, to: asked.to) { id, at in
                 Message(
-                    id: id, bot: bot.name, thread: asked.thread ?? "main", text: asked.text,
+                    id: id, bot: bot.name,
+                    thread: asked.to.map(DirectThread.name) ?? asked.thread ?? "main", text: asked.text,
                     at: at, urgency: urgency ?? .normal, title: asked.title,
                     appearance: Appearance(
                         icon: asked.icon, soundName: asked.sound, category: asked.category,

@@ -78,11 +78,15 @@ package protocol LevelChannel: Channel {
 
     /// What it is worth to show late, and how often.
     var manner: SurfaceManner { get }
+
+    /// Whether it sees that somebody is there before it shows anything; a service is only asked with a notice.
+    var seesPresence: Bool { get }
 }
 
 extension LevelChannel {
     /// That of a screen.
     package var manner: SurfaceManner { .screen }
+    package var seesPresence: Bool { true }
 }
 
 /// How late something is still shown on a level channel, and how often it changes there.

@@ -11,21 +11,27 @@ extension Fact {
         package var bot: String
         /// The id of the run that said it.
         package var run: String?
+        /// The channel that alone shows it, whatever the routes say; `nil`: those of the routes.
+        package var channel: String?
 
         /// A message.
-        package init(_ message: String, bot: String, run: String? = nil) {
+        package init(_ message: String, bot: String, run: String? = nil, to channel: String? = nil) {
             self.message = message
             self.bot = bot
             self.run = run
+            self.channel = channel
         }
 
         /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Never?) {
-            self.init(columns.subject ?? "", bot: columns.bot ?? "belfry", run: columns.run)
+            self.init(
+                columns.subject ?? "", bot: columns.bot ?? "belfry", run: columns.run, to: columns.channel)
         }
 
-        /// The message, its bot and its run.
-        package var columns: FactColumns { FactColumns(run: run, bot: bot, subject: message) }
+        /// The message, its bot, its run and its channel.
+        package var columns: FactColumns {
+            FactColumns(run: run, bot: bot, subject: message, channel: channel)
+        }
     }
 
     /// That a thread was read.

@@ -32,7 +32,11 @@ package struct ChannelDraft: Hashable, Sendable {
         let text = Self.unwrapped(text)
         guard let colon = text.firstIndex(of: ":") else {
             let kinds = ChannelForms.all.map { $0.kind.rawValue }
-            guard kinds.contains(text) else { throw .unknownKind(text, among: kinds) }
+            guard kinds.contains(text) else {
+                // It may be an address, and hold a token.
+                if text.contains(where: { "./@".contains($0) }) { throw Self.withoutScheme }
+                throw .unknownKind(text, among: kinds)
+            }
             self.init(kind: text)
             return
         }
@@ -42,12 +46,19 @@ package struct ChannelDraft: Hashable, Sendable {
         case "http", "https": try self.init(web: text)
         case "mailto" where !rest.hasPrefix("//"): try self.init(mail: rest)
         default:
+            // A host with its port, or a login.
+            if !rest.hasPrefix("//"), text.contains(where: { "./@".contains($0) }) {
+                throw Self.withoutScheme
+            }
             guard rest.hasPrefix("//"), let parts = AppriseAddress(scheme, rest.dropFirst(2)) else {
                 throw .unknownScheme(String(CleanText.line(scheme, limit: 20)))
             }
             self = try parts.draft()
         }
     }
+
+    private static let withoutScheme = Refusal.unfit(
+        "an address begins with its scheme: https:// before a host, mailto: before a mail address")
 
     /// Without what comes along when an address is copied: blanks, quotes and angle brackets around it.
     private static func unwrapped(_ text: String) -> String {
@@ -59,6 +70,11 @@ package struct ChannelDraft: Hashable, Sendable {
             text = text.dropFirst().dropLast()
         }
         return String(text)
+    }
+
+    /// The settings of a kind of channel; none of one that does not exist.
+    package static func fields(ofKind kind: String) -> [FormField] {
+        ChannelForms.all.first { $0.kind.rawValue == kind }?.fields ?? []
     }
 
     /// The form of its kind.
@@ -85,8 +101,20 @@ package struct ChannelDraft: Hashable, Sendable {
 extension ChannelDraft {
     /// What the address of a page or a hook belongs to; any other address gets webhooks.
     private init(web text: String) throws(Refusal) {
-        guard let address = try? HTTPAddress(text) else {
-            throw .incomplete("an address is https://host/path")
+        let address: HTTPAddress
+        do throws(FormError) {
+            address = try HTTPAddress(text)
+        } catch {
+            switch error {
+            case .secretInURL:
+                throw .unfit(
+                    "the address has a name or a password before the @, which could be read: leave it out")
+            case .badHost:
+                throw .unfit(
+                    "the address has no valid host; other letters than a to z are written in their ASCII form (xn--)"
+                )
+            default: throw .unfit("\(error)")
+            }
         }
         let path = address.target.prefix { $0 != "?" }.split(separator: "/").map(String.init)
         let host = address.host
@@ -115,9 +143,40 @@ extension ChannelDraft {
         case host == "events.pagerduty.com" || host == "events.eu.pagerduty.com":
             self.init(kind: "pagerduty")
             if host != "events.pagerduty.com" { settings["url"] = .string(address.shown) }
-        default: self.init(kind: "webhook", url: text)
+        // Its hooks have an id of 26 letters and digits.
+        case path.count >= 2 && path[path.count - 2] == "hooks" && Self.isMattermostID(path[path.count - 1]):
+            self.init(post: "slack", text, on: address)
+        case host == "chat.googleapis.com":
+            throw .unfit(
+                "no kind of channel posts to Google Chat yet; reach it by a program: belfry channel add command"
+            )
+        default:
+            if let name = Self.secretName(in: address) {
+                throw .unfit(
+                    "the address holds a secret (\(name)=), and a webhook's address can be read in the ledger; "
+                        + "where that is acceptable: belfry channel add webhook --set url=ADDRESS")
+            }
+            self.init(kind: "webhook", url: text)
         }
     }
+
+    private static func isMattermostID(_ text: String) -> Bool {
+        text.utf8.count == 26
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+    }
+
+    /// The name in the query of what is a secret by its name.
+    private static func secretName(in address: HTTPAddress) -> String? {
+        let query = address.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let names = query.split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
+        return names.first { secretNames.contains($0) }
+    }
+
+    private static let secretNames: Set<String> = [
+        "token", "access_token", "auth", "auth_token", "key", "apikey", "api_key", "api-key", "secret",
+        "password",
+        "passwd", "pw", "sig", "signature",
+    ]
 
     /// `mailto:` and its addresses.
     private init(mail rest: Substring) throws(Refusal) {

@@ -87,6 +87,13 @@ package protocol EdgeForm: ChannelForm {
     /// They are kept in the ledger from the moment they are queued, and are the same on every attempt; a secret is never
     /// among them.
     func render(_ bulletin: Bulletin) -> [UInt8]
+
+    /// Whether it has room for messages as they were posted; others get as much of them as a popup shows.
+    static var showsWholeMessages: Bool { get }
+}
+
+extension EdgeForm {
+    package static var showsWholeMessages: Bool { false }
 }
 
 /// What an edge form renders: something that happened, or a version of an item.

@@ -9,6 +9,8 @@ package protocol HTTPService: ChannelForm {
     var destination: String { get }
     /// How its requests are signed.
     static var signature: HTTPSignature { get }
+    /// What the headers of a signature begin with.
+    var signaturePrefix: String { get }
 
     /// Why nothing could be sent with these secrets, as a sentence without a full stop that holds none of them; `nil`:
     /// they are good.
@@ -65,6 +67,8 @@ extension HTTPService {
     package var destination: String { reach.url.text }
 
     package static var signature: HTTPSignature { .none }
+
+    package var signaturePrefix: String { "webhook" }
 
     package func fault(in secrets: FormSecrets) -> String? { nil }
 
@@ -151,6 +155,8 @@ package struct HTTPReach: Hashable, Sendable {
     package let allow: [AddressException]
     /// How long connecting may take.
     package let connectTimeout: Duration
+    /// Whose certificates count, and what is shown to a server that asks.
+    package let trust: HTTPTrust
     /// How long the whole exchange may take.
     package let timeout: Duration
 
@@ -160,31 +166,34 @@ package struct HTTPReach: Hashable, Sendable {
     static let timeoutKey = "timeout"
 
     /// The keys of it that every form by HTTP has, besides the address.
-    package static let fields = [
-        FormField(
-            allowKey, .exceptions, "what may be reached although it is not public", example: "[10.0.0.0/8]"),
-        FormField(timeoutKey, .duration, "how long an attempt may take", example: "30s"),
-    ]
+    package static let fields =
+        [
+            FormField(
+                allowKey, .exceptions, "what may be reached although it is not public",
+                example: "[10.0.0.0/8]"),
+            FormField(timeoutKey, .duration, "how long an attempt may take", example: "30s"),
+        ] + HTTPTrust.fields
 
     /// To `url`, with the exceptions and the timeout of a form's values.
     /// - Throws: as ``init(url:allow:connectTimeout:timeout:)``.
     package init(to url: HTTPAddress, _ values: FormValues) throws(FormError) {
         try self.init(
-            url: url, allow: values.exceptions(Self.allowKey),
+            url: url, allow: values.exceptions(Self.allowKey), trust: HTTPTrust(values, for: url),
             timeout: values.duration(Self.timeoutKey) ?? .seconds(30))
     }
 
     /// To `url`; left out, public addresses only, 10 s to connect and 30 s in all.
     /// - Throws: ``FormError`` for plain http or a private address without an exception, and for bad timeouts.
     package init(
-        url: HTTPAddress, allow: [AddressException] = [], connectTimeout: Duration = .seconds(10),
-        timeout: Duration = .seconds(30)
+        url: HTTPAddress, allow: [AddressException] = [], trust: HTTPTrust = HTTPTrust(),
+        connectTimeout: Duration = .seconds(10), timeout: Duration = .seconds(30)
     ) throws(FormError) {
         for duration in [connectTimeout, timeout] where duration <= .zero || duration > Self.longestTimeout {
             throw .badTimeout(duration, longest: Self.longestTimeout)
         }
         self.url = url
         self.allow = allow
+        self.trust = trust
         self.connectTimeout = min(connectTimeout, timeout)
         self.timeout = timeout
         if !url.isSecure, !addresses.mayBeException { throw .plainHTTP(host: url.host) }
@@ -205,6 +214,54 @@ package struct HTTPReach: Hashable, Sendable {
 
     private var addresses: AddressRule {
         AddressRule(host: url.host, isEncrypted: url.isSecure, allow: allow)
+    }
+}
+
+/// Whose certificates count for a form by HTTP, and what proves who asks: files, by their absolute paths.
+package struct HTTPTrust: Hashable, Sendable {
+    /// The certificates to trust in place of the system's.
+    package private(set) var authorities: String?
+    /// The certificate that is shown to a server that asks for one.
+    package private(set) var certificate: String?
+    /// The private key of ``certificate``; `nil`: it is in the same file.
+    package private(set) var key: String?
+
+    private static let (authoritiesKey, certificateKey, privateKey) = ("ca", "clientCert", "clientKey")
+
+    static let fields = [
+        FormField(authoritiesKey, .word, "the certificates to trust", example: "/etc/ssl/my-ca.pem"),
+        FormField(
+            certificateKey, .word, "the certificate that the service wants to see",
+            example: "/etc/belfry/client.pem"),
+        FormField(
+            privateKey, .word, "the private key of that certificate", example: "/etc/belfry/client.key"),
+    ]
+
+    /// The system's certificates, and nothing to show.
+    package init() {}
+
+    init(_ values: FormValues, for url: HTTPAddress) throws(FormError) {
+        (authorities, certificate) = (values.text(Self.authoritiesKey), values.text(Self.certificateKey))
+        key = values.text(Self.privateKey)
+        let paths = [
+            (Self.authoritiesKey, authorities), (Self.certificateKey, certificate), (Self.privateKey, key),
+        ]
+        for case (let name, let path?) in paths {
+            guard path.hasPrefix("/") else { throw .unfit(name, "\(name) needs an absolute path") }
+            guard url.isSecure else {
+                throw .unfit(name, "\(name) is for https; \(url.shown) is not encrypted")
+            }
+        }
+        if key != nil, certificate == nil {
+            throw .unfit(Self.privateKey, "a private key needs its clientCert")
+        }
+    }
+
+    /// Stands for it; empty where nothing was chosen.
+    package var words: [String] {
+        zip(["ca", "cert", "key"], [authorities, certificate, key]).compactMap { name, path in
+            path.map { "\(name) \($0)" }
+        }
     }
 }
 

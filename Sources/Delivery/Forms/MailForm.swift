@@ -76,9 +76,12 @@ package struct MailForm: ProgramForm {
 
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let notice = bulletin.notice
-        let text = FormText.fit(
-            notice.body.isEmpty ? notice.title : notice.body, to: Self.longest, in: .bytes)
+        let words = notice.body.isEmpty ? notice.title : notice.body
+        let text = FormText.fit(words, to: Self.longest, in: .bytes)
         var mail = MailText(text, markup: notice.body.isEmpty ? nil : notice.markup)
+        if let command = bulletin.wholeCommand, text != words.spoken {
+            mail.append("\n\nThe text is cut here. All of it: \(command)")
+        }
         let run = bulletin.object("run")
         if bulletin.standing == .wrong, let tail = run?["outputTail"]?.text, !tail.isEmpty {
             mail.append(
@@ -170,6 +173,8 @@ package struct MailForm: ProgramForm {
         return said?.text ?? FailureLine.find(in: output)
     }
 
+    package static let showsWholeMessages = true
+
     /// What stands behind the `@` of ids.
     private var domain: String {
         ([sender].compactMap(\.self) + recipients).lazy
@@ -201,4 +206,17 @@ package struct MailForm: ProgramForm {
     private static let longestTitle = 250
     /// Bytes.
     private static let longest = 65_536
+}
+
+extension Bulletin {
+    /// The command that shows all of its messages; `nil`: it is about none.
+    fileprivate var wholeCommand: String? {
+        guard let item = object("item"), let last = item["last"]?.elements.last?["id"]?.text else {
+            return nil
+        }
+        guard item["last"]?.elements.count == 1 else {
+            return item["bot"]?.text.map { "belfry messages \($0)" }
+        }
+        return "belfry messages show \(last)"
+    }
 }

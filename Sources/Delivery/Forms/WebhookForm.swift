@@ -13,20 +13,34 @@ package struct WebhookForm: HTTPForm {
                 secretKey, .secrets, "what webhooks are signed with",
                 example: "{ file: /path } with a line whsec_...",
                 doubt: "nothing is signed: a receiver can't distinguish these webhooks from forged ones"),
+            FormField(
+                headersKey, .word, "what the names of its headers begin with, in place of webhook",
+                example: "svix"),
         ] + HTTPReach.fields
-    package static let laterFields = ["headers", "rate"]
+    package static let laterFields = ["rate"]
+    private static let headersKey = "headers"
     package static let signature = HTTPSignature.standardWebhooks(key: secretKey)
     private static let secretKey = "secret"
 
     package let reach: HTTPReach
+    package let signaturePrefix: String
 
     /// A webhook to whom `reach` says.
     package init(_ reach: HTTPReach) {
         self.reach = reach
+        signaturePrefix = "webhook"
     }
 
     package init(_ values: FormValues) throws(FormError) {
         reach = try HTTPReach(to: try values.address("url"), values)
+        signaturePrefix = values.text(Self.headersKey) ?? "webhook"
+        let isName = signaturePrefix.utf8.allSatisfy {
+            (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-")
+        }
+        guard isName, (1...40).contains(signaturePrefix.utf8.count) else {
+            throw .unfit(
+                Self.headersKey, "the names of headers begin with letters, digits and -, such as svix")
+        }
         guard let service = Self.service(of: reach.url.host, in: Self.services), let form = service.form
         else {
             return

@@ -73,13 +73,24 @@ extension NoticeComposer {
 
 // Threads.
 
+/// A bot's messages that one channel alone shows: a thread for each channel.
+package enum DirectThread {
+    private static let prefix = "to "
+
+    /// The name of the thread of a channel.
+    package static func name(of channel: String) -> String { prefix + channel }
+
+    /// Whether that is the name of such a thread, which needs not be shown: there is no other on its channel.
+    static func isName(_ thread: String) -> Bool { thread.hasPrefix(prefix) }
+}
+
 extension NoticeComposer {
     /// Whose messages are scripts' own words, and no Markdown.
     private static let belfry = "belfry"
 
     private static func speak(of last: [Message], count: Int, to notice: inout Notice) {
         var name = Preview.cut(notice.bot, to: 60)
-        if case .thread(_, let thread) = notice.item, thread != "main" {
+        if case .thread(_, let thread) = notice.item, thread != "main", !DirectThread.isName(thread) {
             name += " · " + Preview.cut(thread, to: 60)
         }
         if count == 1, let message = last.last {

@@ -90,6 +90,11 @@ package struct Routing: Hashable, Sendable {
         return news
     }
 
+    /// The words of all routes that name the channel.
+    package func words(to channel: String) -> Set<RouteWord> {
+        routes.filter { $0.to.contains(channel) }.reduce(into: []) { $0.formUnion($1.when) }
+    }
+
     private func receivers(of word: RouteWord) -> [String] {
         var names: [String] = []
         for route in routes where route.when.contains(word) {

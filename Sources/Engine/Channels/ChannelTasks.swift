@@ -55,6 +55,9 @@ package struct ChannelTools: Sendable {
         _ circuit: CircuitKeeper, after result: Result<Receipt, DeliveryError>, of channel: String,
         at now: Moment, _ logger: Logger
     ) {
+        if case .success(let receipt) = result, !receipt.detail.isEmpty {
+            logger.warning("delivered in part", metadata: ["reason": "\(receipt.detail)"])
+        }
         let (state, error) = circuit.health(after: result)
         guard board.note(state, of: channel, error: error, at: now), state != .working else { return }
         logger.warning("channel failing", metadata: ["reason": "\(error ?? state.rawValue)"])

@@ -1,6 +1,7 @@
 package import Delivery
 package import Ledger
 import Logging
+import Timeline
 package import Tracking
 
 /// Channels that are made on the command line: kept in the ledger, in the form that the configuration file has.
@@ -16,7 +17,7 @@ package struct ChannelMaking: Sendable {
         }
     }
 
-    /// Makes the channel of an entry, whose secrets are read where its settings name them.
+    /// Makes the channel of an entry, whose secrets are read where they are kept.
     ///
     /// It throws sentences that a person reads.
     let make: @Sendable (_ entry: ChannelEntry) async throws -> Made
@@ -80,9 +81,7 @@ extension Control {
                 throw .channelExists(name, isOfFile: !own)
             }
             var entry = ChannelEntry(name: name, settings: settings, when: words)
-            for key in secrets.keys {
-                entry.settings[key] = .object(["file": .string(ownChannels.secretPath(name, key))])
-            }
+            for key in secrets.keys { entry.settings[key] = ChannelEntry.keptSecret }
             do throws(EngineError) {
                 try await put(entry, secrets)
             } catch {
@@ -92,8 +91,11 @@ extension Control {
         }
     }
 
-    /// Removes a channel that was made on the command line, with its secrets; what waits for it stays in the outbox.
-    package func removeChannel(_ name: String) async throws(EngineError) {
+    /// Removes a channel that was made on the command line, with its secrets, and gives up what waits for it: one of that
+    /// name that is made later may lead to somebody else.
+    ///
+    /// - Returns: how many entries were given up.
+    package func removeChannel(_ name: String) async throws(EngineError) -> Int {
         try await activeConfiguration.turnstile.pass { () async throws(EngineError) in
             let entries = try await read { () async throws(LedgerError) in try await ledger.channelEntries() }
             guard let entry = entries.first(where: { $0.name == name }) else {
@@ -102,7 +104,12 @@ extension Control {
                 }
                 throw .channelOfFile(name, path: activeConfiguration.configuration.path)
             }
-            try await commit([.removeChannelEntry(name: name)])
+            let isOwn = activeConfiguration.configuration.ownChannels.contains(name)
+            let waiting = isOwn ? try await waitingEntries(of: name) : 0
+            // What waits for one of that name in the files stays.
+            try await commit(
+                [.removeChannelEntry(name: name)]
+                    + (isOwn ? [.discardOutbox(channel: name, at: clock.now)] : []))
             // One of that name in the files stays.
             activeConfiguration.change { configuration in
                 guard configuration.ownChannels.remove(name) != nil else { return }
@@ -110,9 +117,14 @@ extension Control {
                 configuration.leftOut.removeAll { $0.channel?.name == name }
                 configuration.routing = configuration.routing.removing(name)
             }
-            do { try removeSecrets(of: entry) } catch {
+            do {
+                for key in entry.keptSecrets {
+                    try ownChannels.removeSecret(ownChannels.secretPath(name, key))
+                }
+            } catch {
                 throw .keyFile("removed, but a file of its secrets could not be deleted: \(error)")
             }
+            return waiting
         }
     }
 
@@ -134,15 +146,6 @@ extension Control {
             configuration.versions[entry.name] = made.version
             configuration.ownChannels.insert(entry.name)
             configuration.addRoute(to: entry.name, when: entry.when)
-        }
-    }
-
-    /// Removes the files of a channel's secrets, those that it was given.
-    private func removeSecrets(of entry: ChannelEntry) throws {
-        guard case .members(let members) = entry.settings else { return }
-        for member in members {
-            let path = ownChannels.secretPath(entry.name, member.name)
-            if member.value["file"]?.text == path { try ownChannels.removeSecret(path) }
         }
     }
 }

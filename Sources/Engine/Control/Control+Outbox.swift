@@ -8,9 +8,10 @@ extension Control {
     ///
     /// The message and its event are one transaction; what a person sees of it follows.
     ///
+    /// With `channel` that one alone shows it, in its ``DirectThread``, whatever the routes say.
     /// `makeMessage` makes the message from a fresh id and the time now.
     package func post(
-        run: String?, _ makeMessage: (_ id: String, _ at: Moment) -> Message
+        run: String?, to channel: String? = nil, _ makeMessage: (_ id: String, _ at: Moment) -> Message
     ) async throws(EngineError) -> MessageRecord {
         let message = makeMessage(makeID(), clock.now)
         if let fault = JobName.fault(in: message.bot) { throw .invalid("bot \"\(message.bot)\": \(fault)") }
@@ -19,7 +20,8 @@ extension Control {
             .insertMessage(record),
             .append(
                 NewEvent(
-                    .messagePosted(Fact.Post(message.id, bot: message.bot, run: run)), at: message.at)),
+                    .messagePosted(Fact.Post(message.id, bot: message.bot, run: run, to: channel)),
+                    at: message.at)),
         ])
         return record
     }
@@ -135,6 +137,37 @@ extension Control {
         }
         try await commit([.moveOutbox(move)])
         return try await self.entry(entry.id)
+    }
+
+    /// Gives up all that waits for a channel, also for one that is not in the configuration any more.
+    ///
+    /// - Returns: how many entries.
+    package func discardChannel(_ name: String) async throws(EngineError) -> Int {
+        let waiting = try await waitingEntries(of: name)
+        guard waiting > 0 || configuredEdges.contains(name) else { throw .noSuchChannel(name) }
+        try await commit([.discardOutbox(channel: name, at: clock.now)])
+        return waiting
+    }
+
+    /// Sends again, under their ids, the entries of a channel that were made since a moment and are settled.
+    ///
+    /// - Returns: how many.
+    package func replayChannel(_ name: String, since: Moment) async throws(EngineError) -> Int {
+        guard activeConfiguration.edges.contains(where: { $0.name == name }) else {
+            throw .noSuchChannel(name)
+        }
+        let count = try await read { () async throws(LedgerError) in
+            try await ledger.replayableOutbox(channel: name, since: since)
+        }
+        if count > 0 { try await commit([.replayOutbox(channel: name, since: since, at: clock.now)]) }
+        return count
+    }
+
+    /// How many entries of a channel are not settled.
+    func waitingEntries(of channel: String) async throws(EngineError) -> Int {
+        try await read { () async throws(LedgerError) in
+            try await ledger.outboxCounts(byChannelIn: [.pending, .waiting, .held])[channel] ?? 0
+        }
     }
 
     /// Sends a test over one channel, through the same stations as everything else.

@@ -53,10 +53,20 @@ package struct EngineConfiguration: Sendable {
 
     /// The bytes that are queued for the channel of that name, also where it was left out; nil: it is a level, or none.
     package func render(_ bulletin: Bulletin, for channel: String) -> [UInt8]? {
+        edgeForm(of: channel)?.render(bulletin)
+    }
+
+    /// Whether the channel of that name is sent messages as they were posted.
+    func showsWholeMessages(_ channel: String) -> Bool {
+        edgeForm(of: channel).map { type(of: $0).showsWholeMessages } ?? false
+    }
+
+    /// The form of a channel that sends each thing once, also of one that was left out.
+    private func edgeForm(of channel: String) -> (any EdgeForm)? {
         let form =
             channels.first { $0.name == channel }?.form
             ?? leftOut.first { $0.channel?.name == channel }?.form
-        return (form as? any EdgeForm)?.render(bulletin)
+        return form as? any EdgeForm
     }
 
     /// Whether a job belongs to a bot that is none of the files.

@@ -58,7 +58,8 @@ package struct LeftOut: Hashable, Sendable {
             case .channel(let name, _): "channel \"\(name)\""
             case .bot(let name): "bot \"\(name)\""
             }
-        return "\(what) at \(place) is left out: \(reason)"
+        let origin = place == EngineConfiguration.channelCommand ? "" : " at \(place)"
+        return "\(what)\(origin) is left out: \(reason)"
     }
 
     /// What a person can do about it.

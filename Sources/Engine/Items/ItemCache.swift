@@ -193,7 +193,9 @@ final class ItemCache: Turn {
         case .load:
             return TurnReads(events: .of(consumer: Self.consumer, limit: Self.batch), itemsToWake: .max)
         case .wake(let keys):
-            return ItemTurn.reads(waking: keys, activeConfiguration.configuration, isAwake: isAwake)
+            return ItemTurn.reads(waking: keys, activeConfiguration.configuration) { key in
+                state.withLock { $0.item(key) }
+            }
         case .leave:
             return TurnReads()
         case .report(let states):

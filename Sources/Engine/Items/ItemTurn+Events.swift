@@ -57,7 +57,8 @@ extension ItemTurn {
         guard let message = input.messages[post.message]?.message else { return }
         let (now, policy) = (now, configuration.bot(message.bot).policy)
         update(message.itemKey, bot: message.bot, by: record.seq) { item in
-            item.receive(message, at: now, policy: policy)
+            if let channel = post.channel { item.only = [channel] }
+            return item.receive(message, at: now, policy: policy)
         }
     }
 

@@ -28,18 +28,21 @@ extension ItemTurn {
         let failures = events.lazy.filter(\.event.fact.isFailure).count
         reads.items = (keys + storms.free(failures).map(ItemKey.storm)).filter { !isAwake($0) }
         reads.threads = Array(keys)
-        reads.channels = groupChannels(configuration)
+        reads.readGroups(
+            for: groupChannels(configuration) + events.compactMap(\.event.fact.onlyChannel), configuration)
         return reads
     }
 
-    /// What it takes to wake these items.
+    /// What it takes to wake these items; `kept` are those of them that are awake.
     static func reads(
-        waking keys: [ItemKey], _ configuration: EngineConfiguration, isAwake: (ItemKey) -> Bool
+        waking keys: [ItemKey], _ configuration: EngineConfiguration, kept: (ItemKey) -> KeptItem?
     ) -> TurnReads {
         var reads = TurnReads()
-        reads.items = keys.filter { !isAwake($0) }
+        let awake = keys.map { ($0, kept($0)) }
+        reads.items = awake.compactMap { $1 == nil ? $0 : nil }
         reads.threads = keys
-        reads.channels = groupChannels(configuration)
+        let own = awake.flatMap { $1?.only ?? [] }
+        reads.readGroups(for: groupChannels(configuration) + own, configuration)
         return reads
     }
 
@@ -66,6 +69,14 @@ extension ItemTurn {
     ) -> [String] {
         let levels = Self.levels(configuration)
         return configuration.routing.channels(for: type.rawValue).filter { !levels.contains($0) }
+    }
+}
+
+extension TurnReads {
+    /// What these channels are sent of groups of messages.
+    fileprivate mutating func readGroups(for channels: [String], _ configuration: EngineConfiguration) {
+        self.channels = Set(channels).sorted()
+        if channels.contains(where: configuration.showsWholeMessages) { unreadCount = ThreadItem.lastCount }
     }
 }
 
@@ -97,6 +108,11 @@ enum OwnThread {
 extension Fact {
     /// The id of the message that an item takes in.
     fileprivate var message: String? { if case .messagePosted(let post) = self { post.message } else { nil } }
+
+    /// The channel that alone shows the message.
+    fileprivate var onlyChannel: String? {
+        if case .messagePosted(let post) = self { post.channel } else { nil }
+    }
 
     /// The id of the run that an item, or a webhook, is to show.
     fileprivate var shownRun: String? { if case .job? = itemKey { columns.run } else { nil } }

@@ -247,8 +247,9 @@ struct ItemTurn {
         _ dispatch: Dispatch, _ snapshot: ItemSnapshot, of item: KeptItem, to channel: String,
         heldUntil until: Moment? = nil
     ) {
+        let shown = configuration.showsWholeMessages(channel) ? whole(snapshot) : snapshot
         let bulletin = Bulletin(
-            Matter(snapshot, only: nil), at: snapshot.at, notice: notice(of: snapshot),
+            Matter(snapshot, only: nil), at: snapshot.at, notice: notice(of: shown),
             objects: object("item", WireItem(snapshot, pinned: pinned(of: snapshot))))
         guard let body = configuration.render(bulletin, for: channel) else { return }
         changes.append(
@@ -260,10 +261,30 @@ struct ItemTurn {
                     createdAt: now, nextAt: until ?? now, item: "\(item.key)", body: body)))
     }
 
+    /// The same with its messages as they were posted, as far as they are still there.
+    private func whole(_ snapshot: ItemSnapshot) -> ItemSnapshot {
+        guard case .messages(let count, var last) = snapshot.content else { return snapshot }
+        for index in last.indices {
+            guard let text = input.messages[last[index].id]?.message.text else { continue }
+            last[index].text = text.withoutBlankEnd
+        }
+        var whole = snapshot
+        whole.content = .messages(count: count, last: last)
+        return whole
+    }
+
     /// The ids of the messages it shows that a person pinned.
     private func pinned(of snapshot: ItemSnapshot) -> Set<String> {
         guard case .messages(_, let last) = snapshot.content else { return [] }
         return input.pinned.intersection(last.map(\.id))
+    }
+}
+
+extension String {
+    /// Without the blanks and line ends behind it.
+    fileprivate var withoutBlankEnd: String {
+        let end = unicodeScalars.lastIndex { !$0.properties.isWhitespace }
+        return end.map { String(self[...$0]) } ?? ""
     }
 }
 

@@ -111,6 +111,8 @@ actor SurfaceLine: Keeper {
     private func recall() async throws(LedgerError) {
         let record = try await ledger.channel(named: channel.name)
         keeper = CircuitKeeper(record, of: channel.identity, at: clock.now)
+        // Another address or secret: nothing is known of who is there now.
+        if let identity = record?.identity, identity != channel.identity { tools.board.forget(channel.name) }
         isRecalled = true
     }
 
@@ -128,8 +130,11 @@ actor SurfaceLine: Keeper {
         }
         rests.restart()
         (generation, lastGeneration) = (newGeneration, newGeneration)
-        let trouble = keeper.isOpen ? keeper.knownTrouble : nil
-        tools.board.note(trouble?.0 ?? .working, of: channel.name, error: trouble?.1, at: clock.now)
+        if keeper.isOpen, let (state, error) = keeper.knownTrouble {
+            tools.board.note(state, of: channel.name, error: error, at: clock.now)
+        } else if channel.seesPresence {
+            tools.board.note(.working, of: channel.name, error: nil, at: clock.now)
+        }
     }
 
     private func hasStale(_ generation: String) async throws(LedgerError) -> Bool {

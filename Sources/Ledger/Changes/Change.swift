@@ -98,6 +98,11 @@ package indirect enum Change: Sendable {
     case releaseOutbox(OutboxRelease)
     /// Makes the pending entries of a channel wait, and old ones expire. None of them: nothing happens.
     case parkOutbox(OutboxPark)
+    /// Gives up the entries of a channel that are pending, that wait or that a rule holds. None of them: nothing happens.
+    case discardOutbox(channel: String, at: Moment)
+    /// Makes the settled entries of a channel due again that were made since a moment, but for those that another one took
+    /// the place of. None of them: nothing happens.
+    case replayOutbox(channel: String, since: Moment, at: Moment)
     /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
     /// Sets what a channel should show for an item. The row is made when absent.
@@ -122,7 +127,7 @@ package indirect enum Change: Sendable {
     case putChannel(ChannelRecord)
     /// Inserts a channel that was made on the command line. Guard: there is none of that name.
     case putChannelEntry(ChannelEntry)
-    /// Removes such a channel; its state, and what waits for it, stay. Guard: there is one.
+    /// Removes such a channel; its state stays. Guard: there is one.
     case removeChannelEntry(name: String)
 
     // MARK: Events
@@ -164,9 +169,10 @@ extension Change {
             .insertAttachment, .putItem:
             .talk
         case .insertQuestion, .closeQuestion: .questions
-        case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
-            .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel,
-            .putChannelEntry, .removeChannelEntry:
+        case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .replayOutbox,
+            .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
+            .insertReceipt,
+            .putChannel, .putChannelEntry, .removeChannelEntry:
             .outbox
         case .append, .moveConsumer: .events
         }
@@ -187,8 +193,9 @@ extension Change {
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
             .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .keepSession,
             .beginSession, .putItem, .closeQuestion,
-            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
-            .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
+            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .replayOutbox,
+            .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
+            .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry, .append, .moveConsumer, .recordVerdicts,
             .setFact, .removeRun, .removeHistory:
             false
@@ -230,6 +237,8 @@ extension Change {
         case .moveOutbox(let move): "moveOutbox \(move.id) to \(move.to.rawValue)"
         case .releaseOutbox(let release): "releaseOutbox \(release.channel)"
         case .parkOutbox(let park): "parkOutbox \(park.channel)"
+        case .discardOutbox(let channel, _): "discardOutbox \(channel)"
+        case .replayOutbox(let channel, _, _): "replayOutbox \(channel)"
         case .rewriteOutbox(let id, _, _, _, _): "rewriteOutbox \(id)"
         case .wantSurface(let channel, let item, _, _, _): "wantSurface \(channel)/\(item)"
         case .showSurface(let channel, let item, _, _, _): "showSurface \(channel)/\(item)"

@@ -54,6 +54,8 @@ package struct TurnReads: Hashable, Sendable {
     /// Threads whose pinned messages and untried entries on ``channels`` are read; none without channels.
     package var threads: [ItemKey] = []
     package var channels: [String] = []
+    /// How many of the newest unread messages of those threads are read as well, each into ``TurnInput/messages``.
+    package var unreadCount = 0
 
     package init() {}
 
@@ -84,6 +86,7 @@ package struct TurnInput: Sendable {
     package var removedJobs: Set<String> = []
     /// The current specs of jobs that ask for certain news, by the jobs' names.
     package var jobSpecs: [String: JobSpec] = [:]
+    /// Messages, by id: those of ``TurnReads/messages``, and the newest unread ones where they were asked for.
     package var messages: [String: MessageRecord] = [:]
     package var items: [ItemKey: ItemRecord] = [:]
     /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.

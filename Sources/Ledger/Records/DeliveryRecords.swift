@@ -116,7 +116,8 @@ package struct ChannelRecord: Hashable, Sendable {
 package struct ChannelEntry: Hashable, Sendable {
     /// Its name.
     package var name: String
-    /// What describes it, in the form that the configuration file has; its secrets are named, and are not in it.
+    /// What describes it, in the form that the configuration file has; in the place of a secret that was handed over with it
+    /// stands ``keptSecret``.
     package var settings: JSON
     /// The words of its route; none: the usual ones.
     package var when: [String]
@@ -125,5 +126,26 @@ package struct ChannelEntry: Hashable, Sendable {
         self.name = name
         self.settings = settings
         self.when = when
+    }
+
+    /// What stands for a secret that is kept beside the ledger, wherever that is.
+    package static let keptSecret = JSON.object(["kept": .bool(true)])
+
+    /// The keys of its settings whose secrets are kept beside the ledger.
+    package var keptSecrets: [String] {
+        guard case .members(let members) = settings else { return [] }
+        return members.filter { isKept($0.value, as: $0.name) }.map(\.name)
+    }
+
+    /// Its settings as the configuration file would have them, with the files of its secrets.
+    package func settings(secretPath: (_ name: String, _ key: String) -> String) -> JSON {
+        var described = settings
+        for key in keptSecrets { described[key] = .object(["file": .string(secretPath(name, key))]) }
+        return described
+    }
+
+    /// Older versions kept the file's path, which is another one once the state was moved.
+    private func isKept(_ value: JSON, as key: String) -> Bool {
+        value == Self.keptSecret || value["file"]?.text?.hasSuffix("/secrets/channel-\(name).\(key)") ?? false
     }
 }

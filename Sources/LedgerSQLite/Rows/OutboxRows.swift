@@ -14,6 +14,8 @@ struct OutboxRows {
     private let readdress: Prepared
     private let park: Prepared
     private let expire: Prepared
+    private let discard: Prepared
+    private let replay: Prepared
     private let rewrite: Prepared
     private let receipt: Prepared
     private let putChannel: Prepared
@@ -52,6 +54,17 @@ struct OutboxRows {
             """
             UPDATE outbox SET state = 'expired', settled_at = ?, last_error = coalesce(last_error, ?)
             WHERE channel = ? AND state = 'waiting' AND created_at < ?
+            """, in: database)
+        discard = try Prepared(
+            """
+            UPDATE outbox SET state = 'discarded', next_at = NULL, settled_at = ?
+            WHERE channel = ? AND state IN ('pending', 'waiting', 'held')
+            """, in: database)
+        // Once tried, so that nothing newer is written over it.
+        replay = try Prepared(
+            """
+            UPDATE outbox SET state = 'pending', next_at = ?, settled_at = NULL, attempts = 1
+            WHERE channel = ? AND created_at >= ? AND state IN ('delivered', 'dead', 'expired', 'discarded')
             """, in: database)
         rewrite = try Prepared(
             """
@@ -138,6 +151,21 @@ struct OutboxRows {
             $0.put(step.reason)
             $0.put(step.channel)
             $0.put(step.expiring)
+        }
+    }
+
+    func discard(channel: String, at: Moment) throws(StoreFailure) {
+        try discard.run {
+            $0.put(at)
+            $0.put(channel)
+        }
+    }
+
+    func replay(channel: String, since: Moment, at: Moment) throws(StoreFailure) {
+        try replay.run {
+            $0.put(at)
+            $0.put(channel)
+            $0.put(since)
         }
     }
 
@@ -283,6 +311,21 @@ extension OutboxRows {
             for (channel, count) in rows { counts[channel, default: 0] += count }
         }
         return counts
+    }
+
+    /// How many entries of a channel that were made since a moment can be sent again.
+    static func replayable(
+        channel: String, since: Moment, in database: Database
+    ) throws(StoreFailure) -> Int {
+        try Prepared(
+            """
+            SELECT count(*) FROM outbox WHERE channel = ? AND created_at >= ?
+                AND state IN ('delivered', 'dead', 'expired', 'discarded')
+            """, in: database
+        ).first({
+            $0.put(channel)
+            $0.put(since)
+        }) { row in row.int() } ?? 0
     }
 
     static func counts(in database: Database) throws(StoreFailure) -> [OutboxState: Int] {

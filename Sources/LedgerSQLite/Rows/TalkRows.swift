@@ -172,6 +172,28 @@ extension TalkRows {
         return pinned
     }
 
+    /// The newest unread messages of each of these threads.
+    static func unread(
+        in threads: some Collection<ItemKey>, limit: Int, _ database: Database
+    ) throws(StoreFailure) -> [MessageRecord] {
+        guard !threads.isEmpty, limit > 0 else { return [] }
+        let statement = try Prepared(
+            messageQuery + """
+                 INDEXED BY message_unread WHERE bot = ? AND thread = ? AND read = 0
+                ORDER BY at DESC, number DESC LIMIT ?
+                """, in: database)
+        var unread: [MessageRecord] = []
+        for case .thread(let bot, let thread) in threads {
+            unread += try statement.all(
+                {
+                    $0.put(bot)
+                    $0.put(thread)
+                    $0.put(limit)
+                }, message)
+        }
+        return unread
+    }
+
     static func items(
         of keys: some Collection<ItemKey>, in database: Database
     ) throws(StoreFailure) -> [ItemRecord] {

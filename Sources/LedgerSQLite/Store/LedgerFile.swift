@@ -89,6 +89,19 @@ package struct LedgerFile: Sendable {
         guard fsync(descriptor) == 0 else { throw StoreFile.error(errno, path: folder) }
     }
 
+    /// The channels that were made on the command line.
+    ///
+    /// - Throws: as ``check()``.
+    package func channelEntries() throws(LedgerError) -> [ChannelEntry] {
+        try work { database throws(LedgerError) in
+            do throws(StoreFailure) {
+                return try ChannelEntryRows.entries(in: database)
+            } catch {
+                throw error.error(path: path)
+            }
+        }
+    }
+
     private func work<Value>(
         _ body: (Database) throws(LedgerError) -> Value
     ) throws(LedgerError) -> Value {

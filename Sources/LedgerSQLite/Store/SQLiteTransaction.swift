@@ -187,6 +187,9 @@ final class SQLiteTransaction: Transaction {
         }
         let threads = input.threads(of: reads)
         input.pinned.formUnion(try TalkRows.pinned(in: threads, database))
+        for message in try TalkRows.unread(in: threads, limit: reads.unreadCount, database) {
+            input.messages[message.message.id] = message
+        }
         for (thread, entry) in try OutboxRows.untried(of: threads, channels: reads.channels, in: database) {
             input.untried[thread, default: [:]][entry.channel] = entry
         }
@@ -292,6 +295,9 @@ struct StationRows {
         case .moveOutbox(let move): try outbox.move(move)
         case .releaseOutbox(let release): try outbox.release(release)
         case .parkOutbox(let park): try outbox.park(park)
+        case .discardOutbox(let channel, let at): try outbox.discard(channel: channel, at: at)
+        case .replayOutbox(let channel, let since, let at):
+            try outbox.replay(channel: channel, since: since, at: at)
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):
             try outbox.rewrite(id, reason: reason, body: body, item: item, nextAt: nextAt)
         case .wantSurface(let channel, let item, let revision, let ring, let at):

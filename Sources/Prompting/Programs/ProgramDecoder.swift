@@ -25,7 +25,10 @@ package enum ProgramEnd: Hashable, Sendable {
 /// Anybody may have written the bytes. A program that promised JSON and prints something else fails, with the line; what it
 /// said before is kept.
 package struct ProgramDecoder: Sendable {
-    private var lines = LineCutter(limit: 8 << 20)
+    /// The most bytes of a line.
+    package static let longestLine = 8 << 20
+
+    private var lines = LineCutter(limit: Self.longestLine)
     private var count = ReplyCount()
     private var reader: any LineReader
 

@@ -29,13 +29,14 @@ struct ChannelAddCommand: ParsableCommand {
     var name: String?
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("A setting of its kind; lists with commas.", valueName: "key=value"))
+        help: ArgumentHelp(
+            "A setting of its kind; lists with commas, a command as in a shell.", valueName: "key=value"))
     var settings: [String] = []
     @Option(
         help: ArgumentHelp("Read its secret (token, password, ...) from standard input.", valueName: "-"))
     var secret: String?
     @Option(
-        help: ArgumentHelp("A word of routes that it is notified of.", valueName: "word"),
+        help: ArgumentHelp("Words of routes that it is notified of, with commas.", valueName: "words"),
         completion: .list(RouteWord.allCases.map(\.rawValue)))
     var when: [String] = []
     @Flag(help: "Send no test.")
@@ -63,7 +64,8 @@ struct ChannelAddCommand: ParsableCommand {
             name: name ?? draft.name(besides: taken),
             settings: draft.described)
         wire.secrets = draft.secrets.isEmpty ? nil : draft.secrets
-        wire.when = when.isEmpty ? nil : when
+        let words = when.flatMap { $0.split(separator: ",") }.map { $0.filter { !$0.isWhitespace } }
+        wire.when = words.isEmpty ? nil : words
         let channel = try client.ask(Endpoints.addChannel(body: wire))
         if noTest {
             if common.json { return try StandardOutput.print(json: channel) }
@@ -112,9 +114,7 @@ struct ChannelAddCommand: ParsableCommand {
             case .secrets:
                 throw ValidationError(
                     "a secret on the command line can be seen by others; pipe it in: --secret - < FILE")
-            case .list, .words, .exceptions:
-                draft.settings[key] = .array(value.split(separator: ",").map { .string(String($0)) })
-            default: draft.settings[key] = .string(value)
+            default: draft.set(key, to: value)
             }
         }
     }
@@ -125,6 +125,7 @@ struct ChannelAddCommand: ParsableCommand {
         guard let key = keys.first(where: { $0.shape == .secrets && draft.secrets[$0.name] == nil }) else {
             throw ValidationError("a channel of the kind \(draft.kind) has no secret")
         }
+        if let fault = draft.fault(inSecret: text, for: key.name) { throw APIError(.badValue, fault) }
         draft.secrets[key.name] = text
     }
 
@@ -138,12 +139,7 @@ struct ChannelAddCommand: ParsableCommand {
             guard let line = isSecret ? StandardInput.hiddenLine(prompt) : readLine(), !line.isEmpty else {
                 throw APIError(.badValue, "a channel of the kind \(draft.kind) needs \(field.name)")
             }
-            switch field.shape {
-            case .secrets: draft.secrets[field.name] = line
-            case .list, .words, .exceptions:
-                draft.settings[field.name] = .array(line.split(separator: ",").map { .string(String($0)) })
-            default: draft.settings[field.name] = .string(line)
-            }
+            if isSecret { draft.secrets[field.name] = line } else { draft.set(field.name, to: line) }
         }
     }
 }
@@ -152,7 +148,7 @@ struct ChannelRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Removes a channel that was made by channel add.",
         discussion: """
-            Deletes its secrets; what waits for it stays in the outbox.
+            Deletes its secrets, and discards what waits for it in the outbox.
 
               belfry channel rm team
             """,
@@ -162,9 +158,16 @@ struct ChannelRemoveCommand: ParsableCommand {
     var name: String
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        if name.isEmpty { throw ValidationError("name a channel; list them: belfry channel list") }
+    }
+
     func run() throws {
-        try common.client().ask(Endpoints.removeChannel(name))
-        if !common.json { StandardOutput.print("Removed \(name).") }
+        let removal = try common.client().ask(Endpoints.removeChannel(name))
+        if common.json { return try StandardOutput.print(json: removal) }
+        let count = removal.discarded
+        let entries = count == 1 ? "1 entry that was waiting" : "\(count) entries that were waiting"
+        StandardOutput.print("Removed \(name)." + (count == 0 ? "" : " Discarded \(entries) for it."))
     }
 }
 

@@ -7,7 +7,10 @@ import Ledger
 struct OutboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox", abstract: "Shows pending and delivered notifications.",
-        subcommands: [OutboxListCommand.self, OutboxRetryCommand.self, OutboxDiscardCommand.self],
+        subcommands: [
+            OutboxListCommand.self, OutboxRetryCommand.self, OutboxReplayCommand.self,
+            OutboxDiscardCommand.self,
+        ],
         defaultSubcommand: OutboxListCommand.self)
 }
 
@@ -109,19 +112,79 @@ struct OutboxRetryCommand: ParsableCommand {
     }
 }
 
-struct OutboxDiscardCommand: ParsableCommand {
+struct OutboxReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discard", abstract: "Discards an entry; it is never sent.",
+        commandName: "replay", abstract: "Sends settled entries again, for a receiver that lost them.",
         discussion: """
-              belfry outbox discard 2f1b7a11
+            Entries keep their ids, by which a receiver recognizes what it has already.
+
+              belfry outbox replay --channel hook --since 2h
+              belfry outbox replay --channel hook --since 2026-11-23T03:00:00Z
             """)
 
-    @Argument(help: "The entry's id, or four or more of the digits shown by: belfry outbox.")
-    var id: String
+    @Option(
+        help: ArgumentHelp(
+            "Entries made since this time, or within a duration such as 2h.", valueName: "time"))
+    var since: String
+    @Option(
+        help: ArgumentHelp("The channel; without it, all that have an outbox.", valueName: "name"),
+        completion: Completions.channels)
+    var channel: String?
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let entry = try common.client().ask(Endpoints.discardEntry(id))
+        let client = try common.client()
+        var query = ChannelReplayQuery()
+        query.since = try SinceArgument.moment(since)
+        let replays: [WireChannelReplay]
+        if let channel {
+            replays = [try client.ask(Endpoints.replayChannel(channel, query: query))]
+        } else {
+            let edges = try client.ask(Endpoints.channels()).filter { $0.hasOutbox ?? false }
+            replays = try edges.map { try client.ask(Endpoints.replayChannel($0.name, query: query)) }
+        }
+        try common.screen.list(replays, asJSON: common.json) { screen in
+            for replay in replays {
+                let entries = replay.replayed == 1 ? "1 entry" : "\(replay.replayed) entries"
+                screen.print(PlainText.oneLine("Sending \(entries) of channel \"\(replay.channel)\" again."))
+            }
+            if replays.isEmpty { screen.print("No channel has an outbox.") }
+        }
+    }
+}
+
+struct OutboxDiscardCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard", abstract: "Discards entries; they are never sent.",
+        discussion: """
+            With --channel, everything that waits for the channel is discarded, also for
+            one that is no longer in the configuration.
+
+              belfry outbox discard 2f1b7a11
+              belfry outbox discard --channel old-hook
+            """)
+
+    @Argument(help: "The entry's id, or four or more of the digits shown by: belfry outbox.")
+    var id: String?
+    @Option(help: ArgumentHelp("Discard all that waits for this channel.", valueName: "name"))
+    var channel: String?
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (id == nil) != (channel == nil) else {
+            throw ValidationError("name an entry's id, or a channel with --channel")
+        }
+    }
+
+    func run() throws {
+        if let channel {
+            let discard = try common.client().ask(Endpoints.discardChannel(channel))
+            if common.json { return try StandardOutput.print(json: discard) }
+            let entries = discard.discarded == 1 ? "1 entry" : "\(discard.discarded) entries"
+            return StandardOutput.print(
+                PlainText.oneLine("Discarded \(entries) of channel \"\(channel)\"."))
+        }
+        let entry = try common.client().ask(Endpoints.discardEntry(id ?? ""))
         StandardOutput.print(common.json ? try WireCoding.text(entry) : "\(entry.id) is \(entry.state).")
     }
 }

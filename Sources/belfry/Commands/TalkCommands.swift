@@ -11,16 +11,22 @@ struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Sends a notification.",
         discussion: """
-            Use - to read the text from standard input.
+            Use - to read the text from standard input. It goes where the routes lead
+            messages, or with --to over one channel alone.
 
               belfry notify "The tape is full" --bot ops --urgency critical
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
+              belfry notify --to phone "Dinner is ready"
             """)
 
     @Argument(help: "The text; - reads it from standard input.")
     var text: String
     /// What a shell makes of a text without quotes.
     @Argument(help: .hidden) var rest: [String] = []
+    @Option(
+        help: ArgumentHelp("Send it over this channel only.", valueName: "channel"),
+        completion: Completions.channels)
+    var to: String?
     @Option(help: ArgumentHelp("The title.", valueName: "text"))
     var title: String?
     @Option(help: ArgumentHelp("The bot that sends it.", valueName: "bot"), completion: Completions.bots)
@@ -46,6 +52,9 @@ struct NotifyCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
+        if to != nil, thread != nil {
+            throw ValidationError("--to has a thread of its own: leave out --thread")
+        }
         guard !rest.isEmpty else { return }
         let whole = JobText.quoted(([text] + rest).joined(separator: " "))
         throw ValidationError("the text is one argument; quote it: belfry notify \(whole)")
@@ -56,6 +65,7 @@ struct NotifyCommand: ParsableCommand {
         request.title = title
         request.bot = bot
         request.thread = thread
+        request.to = to
         request.urgency = urgency
         request.icon = icon
         request.sound = sound

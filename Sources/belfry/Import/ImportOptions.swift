@@ -140,9 +140,13 @@ struct ImportOptions: ParsableArguments {
     /// How many jobs a note names.
     private static let mostNames = 5
 
-    /// The daemon's first channel for mail; nil: it has none, or does not answer.
+    /// The daemon's channel for mail, one that messages are routed to before others; nil: it has none that can be used, or
+    /// does not answer.
     func mailChannel() -> String? {
-        (try? common.client().ask(Endpoints.channels()))?.first { $0.kind == MailForm.kind.rawValue }?.name
+        let channels = (try? common.client().ask(Endpoints.channels())) ?? []
+        let mail = channels.filter { $0.kind == MailForm.kind.rawValue && $0.state != "leftOut" }
+        let routed = mail.first { $0.when?.contains(RouteWord.message.rawValue) ?? false }
+        return (routed ?? mail.first)?.name
     }
 
     /// Who the jobs will run as.

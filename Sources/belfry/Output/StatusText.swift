@@ -47,7 +47,7 @@ enum OutboxNote {
     /// `again in 4m, its channel fails (http://10.0.0.7 answered 500)`; empty when there is nothing to say.
     static func text(_ entry: WireOutboxEntry, _ now: Moment) -> String {
         // What went wrong on the way there is no news of what arrived.
-        if entry.state == "delivered" { return "" }
+        if entry.state == "delivered" { return entry.detail ?? "" }
         let wait = entry.waitsFor ?? ""
         return text(
             wait, of: entry.channel, nextAt: entry.nextAt,

@@ -58,6 +58,15 @@ import Tracking
                 #"{"to":["ops@example.org"],"from":"b@example.org","url":"smtp://mail.example.org:587","user":"bell"}"#,
                 ["password": "pw"]
             ),
+            (
+                "https://chat.example.org/hooks/abcdefghijklmnopqrstuvwx12", "slack",
+                #"{"url":"https://chat.example.org"}"#,
+                ["webhook": "https://chat.example.org/hooks/abcdefghijklmnopqrstuvwx12"]
+            ),
+            (
+                "https://example.org/hooks/belfry", "webhook", #"{"url":"https://example.org/hooks/belfry"}"#,
+                [:]
+            ),
             ("jsons://example.org/a/b", "webhook", #"{"url":"https://example.org/a/b"}"#, [:]),
             ("telegram", "telegram", "{}", [:]),
         ] as [(String, String, String, [String: String])])
@@ -73,9 +82,54 @@ import Tracking
         "mailtos://example.org", "ntfy://me:pw@example.org/alerts", "json://me:pw@example.org/x",
         "json://example.org/x?+X-Key=1", "tgram://1:abc/1/2", "https://discord.com/api/webhooks/1",
         "https://ntfy.sh/", "https://ntfy.sh/a/b", "://", ":", "",
+        "https://chat.googleapis.com/v1/spaces/A/messages?key=k&token=t", "https://example.org/x?a=b&Token=t",
     ])
     func `is refused where nothing can be made of it, without a word of the address`(text: String) {
         #expect(throws: ChannelDraft.Refusal.self) { try ChannelDraft(text) }
+    }
+
+    @Test(arguments: [
+        ("hooks.slack.com/services/T/B/s3cret", "begins with its scheme"),
+        ("me@example.org", "begins with its scheme"),
+        ("example.org:8080/s3cret", "begins with its scheme"),
+        ("https://me:s3cret@example.org/", "before the @"),
+        ("https://example.org:99999/s3cret", "from 1 to 65535"), ("https://bücher.example/s3cret", "xn--"),
+        ("https://example.org/?access_token=s3cret", "holds a secret (access_token=)"),
+    ])
+    func `is refused with its own fault`(text: String, reason: String) {
+        do throws(ChannelDraft.Refusal) {
+            _ = try ChannelDraft(text)
+            Issue.record("\(text) was taken")
+        } catch {
+            guard case .unfit(let said) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(said.contains(reason) && !said.contains("s3cret"), "\(said)")
+        }
+    }
+
+    @Test(arguments: [
+        ("command", "command", #" sh -c 'echo "$1"' "a b" c\ d "#, #"["sh","-c","echo \"$1\"","a b","c d"]"#),
+        ("command", "command", "notify,--all", #"["notify","--all"]"#),
+        ("command", "command", "x ''", #"["x",""]"#),
+        ("mail", "to", "a@e.org, b@e.org,", #"["a@e.org","b@e.org"]"#),
+        ("telegram", "chat", " 42 ", #""42""#),
+    ])
+    func `has what a person wrote on one line`(kind: String, key: String, text: String, value: String) throws
+    {
+        var draft = try ChannelDraft(kind)
+        draft.set(key, to: text)
+        #expect(draft.settings[key].map { String(decoding: $0.bytes, as: UTF8.self) } == value)
+    }
+
+    @Test func `has one line as a secret, or several that replace each other`() throws {
+        let mail = try ChannelDraft("mail")
+        #expect(mail.fault(inSecret: "one", for: "password") == nil)
+        #expect(mail.fault(inSecret: " \n", for: "password") == "the password is empty")
+        #expect(
+            mail.fault(inSecret: "s3cret\nother", for: "password")?.contains("more than one line") == true)
+        #expect(try ChannelDraft("webhook").fault(inSecret: "whsec_a\nwhsec_b", for: "secret") == nil)
     }
 
     @Test func `names what is missing, and itself`() throws {

@@ -1,4 +1,5 @@
 import Delivery
+import Foundation
 import Grouping
 import Testing
 import Timeline
@@ -75,6 +76,39 @@ import Tracking
     ])
     func `encodes a title where a reader would not see it as it is`(title: String, header: String) throws {
         #expect(headers(Sample.texts(title: title, body: "b"), try form()).contains(header))
+    }
+
+    @Test func `has all of a message, and says where the rest of a very long one is`() throws {
+        var bulletin = Sample.messages(["m"])
+        bulletin.objects = [
+            JSON.Member(
+                "item",
+                .object(["bot": .string("ops"), "last": .array([.object(["id": .string("0190-m")])])]))
+        ]
+        bulletin.notice.body = (1...200).map { "line \($0)" }.joined(separator: "\n")
+        let whole = try plain(bulletin)
+        #expect(whole.hasSuffix("line 199\nline 200\n") && whole.hasPrefix("line 1\nline 2\n"))
+        bulletin.notice.body = String(repeating: "0123456789abcde\n", count: 5000)
+        let cut = try plain(bulletin)
+        #expect(cut.utf8.count < 66_000)
+        #expect(
+            cut.hasSuffix("…\n\nThe text is cut here. All of it: belfry messages show 0190-m\n"),
+            "\(cut.suffix(200))")
+        bulletin.objects[0].value["last"] = .array([
+            .object(["id": .string("a")]), .object(["id": .string("b")]),
+        ])
+        #expect(try plain(bulletin).hasSuffix("All of it: belfry messages ops\n"))
+    }
+
+    /// The plain part of the mail.
+    private func plain(_ bulletin: Bulletin) throws -> String {
+        let mail = String(decoding: call(bulletin, try form()).input, as: UTF8.self)
+        let parts = mail.split(separator: "--=_belfry_=")
+        let base64 = try #require(
+            parts.dropFirst().first?.firstRange(of: "\n\n").map {
+                parts[1][$0.upperBound...].filter { !$0.isNewline }
+            })
+        return String(decoding: try #require(Data(base64Encoded: String(base64))), as: UTF8.self)
     }
 
     @Test func `has no line that is too long, whatever the text`() throws {

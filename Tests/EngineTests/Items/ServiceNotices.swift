@@ -1,6 +1,7 @@
 import Curl
 import Delivery
 import Engine
+import Foundation
 import Grouping
 import Ledger
 import TestSupport
@@ -74,6 +75,35 @@ import WebhookChannel
                     """,
                     "belfry · config | The configuration was reloaded. Jobs added: a, b; removed: c.",
                 ])
+        }
+    }
+
+    @Test func `of a long message is all of it where there is room`() async throws {
+        var values = FormValues()
+        values["to"] = .words(["ops@example.org"])
+        values["from"] = .word("belfry@example.org")
+        values["url"] = .word("smtp://127.0.0.1:1")
+        values["tls"] = .word("none")
+        values["allow"] = .exceptions([try AddressException("127.0.0.1")])
+        let form = try MailForm(values)
+        guard case .mail(_, let server) = form.carrier else { return #expect(Bool(false), "\(form.carrier)") }
+        let mail = MailSender(name: "inbox", form: form, to: server, curl: try CurlMulti())
+        let routes = [Route(when: [.failed, .message], to: ["phone", "inbox"])]
+        try await Tower.run(channels: try channels() + [mail], routes: routes) { tower in
+            // The first is shown with the second, whose moment it is.
+            try await tower.say((1...100).map { "first \($0)" }.joined(separator: "\n"))
+            try await tower.say((1...100).map { "second \($0)" }.joined(separator: "\n") + "\n\n")
+            try await tower.settled()
+            tower.clock.advance(by: .seconds(2))
+            try await tower.until { try await !tower.entries(of: "inbox").isEmpty }
+            let entry = try #require(try await tower.entries(of: "inbox").first)
+            let lines = String(decoding: entry.body, as: UTF8.self).split(separator: "\n")
+            let start = try #require(lines.firstIndex { $0.hasPrefix("Content-Transfer-Encoding") })
+            let base64 = lines[(start + 1)...].prefix { !$0.hasPrefix("--") }.joined()
+            let text = String(
+                decoding: try #require(Data(base64Encoded: base64)), as: UTF8.self)
+            #expect(text.contains("first 100\nsecond 1\n") && text.hasSuffix("second 100\n"), "\(text)")
+            #expect(try await texts(tower).allSatisfy { $0.utf8.count < 400 })
         }
     }
 

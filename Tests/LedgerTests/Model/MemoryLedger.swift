@@ -101,6 +101,12 @@ private final class MemoryTransaction: Transaction {
             for record in model.messages where record.pinned && record.message.itemKey == thread {
                 input.pinned.insert(record.message.id)
             }
+            let unread = model.messages.filter { !$0.read && $0.message.itemKey == thread }
+            // Of those of one moment the later row is the newer one.
+            let newest = unread.enumerated().sorted {
+                ($0.element.message.at, $0.offset) > ($1.element.message.at, $1.offset)
+            }
+            for (_, record) in newest.prefix(reads.unreadCount) { input.messages[record.message.id] = record }
             for channel in reads.channels {
                 guard let entry = model.untriedOutbox(channel: channel, item: "\(thread)") else { continue }
                 input.untried[thread, default: [:]][channel] = entry
@@ -304,6 +310,10 @@ extension MemoryLedger {
         of channel: String, limit: Int
     ) async throws(LedgerError) -> (pending: [OutboxRecord], heldUntil: Moment?) {
         try await read { $0.outboxLine(of: channel, limit: limit) }
+    }
+
+    func replayableOutbox(channel: String, since: Moment) async throws(LedgerError) -> Int {
+        try await read { $0.replayableOutbox(channel: channel, since: since) }
     }
 
     func outboxCounts(byChannelIn states: Set<OutboxState>) async throws(LedgerError) -> [String: Int] {

@@ -236,6 +236,10 @@ extension ModelLedger: OutboxReading, EventReading {
         outbox.filter { $0.channel == channel && $0.state == .pending }
     }
 
+    func replayableOutbox(channel: String, since: Moment) -> Int {
+        outbox.filter { $0.channel == channel && $0.createdAt >= since && $0.isReplayable }.count
+    }
+
     func outboxCounts(byChannelIn states: Set<OutboxState>) -> [String: Int] {
         outbox.filter { states.contains($0.state) }.reduce(into: [:]) { $0[$1.channel, default: 0] += 1 }
     }

@@ -229,3 +229,8 @@ struct ModelSurface {
         record.shown = 0
     }
 }
+
+extension OutboxRecord {
+    /// Whether it was settled, and not because another entry took its place.
+    var isReplayable: Bool { [.delivered, .dead, .expired, .discarded].contains(state) }
+}

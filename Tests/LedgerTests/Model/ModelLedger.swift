@@ -137,6 +137,20 @@ struct ModelLedger: Sendable {
         case .moveOutbox(let move): try self.move(move)
         case .releaseOutbox(let step): release(step)
         case .parkOutbox(let step): park(step)
+        case .replayOutbox(let channel, let since, let at):
+            for index in outbox.indices
+            where outbox[index].isReplayable && outbox[index].channel == channel
+                && outbox[index].createdAt >= since
+            {
+                (outbox[index].state, outbox[index].nextAt, outbox[index].settledAt) = (.pending, at, nil)
+                outbox[index].attempts = 1
+            }
+        case .discardOutbox(let channel, let at):
+            for index in outbox.indices
+            where outbox[index].channel == channel && !outbox[index].state.isSettled {
+                (outbox[index].state, outbox[index].nextAt) = (.discarded, nil)
+                outbox[index].settledAt = at
+            }
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):
             guard let index = outbox.firstIndex(where: { $0.id == id }) else { throw Refused() }
             try require(outbox[index].state == .pending && outbox[index].attempts == 0)

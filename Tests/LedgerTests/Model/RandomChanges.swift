@@ -306,6 +306,8 @@ struct RandomChanges {
 
     private mutating func moveLine(_ model: ModelLedger) -> Change {
         let channel = pick(["hook", "x"])
+        if flip(), flip() { return .discardOutbox(channel: channel, at: moment()) }
+        if flip(), flip() { return .replayOutbox(channel: channel, since: moment(), at: moment()) }
         if flip() {
             return .parkOutbox(
                 OutboxPark(channel: channel, expiring: moment(), reason: "r\(made)", at: moment()))

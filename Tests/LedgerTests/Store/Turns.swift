@@ -48,6 +48,7 @@ import Timeline
             named.messages = ["m1", "none"]
             named.items = [.job("a"), .job("none")]
             named.channels = ["hook"]
+            named.unreadCount = 1
             let seen = Mutex<TurnInput?>(nil)
             let turn = Decision(
                 TurnReads(events: .of(consumer: "tail", limit: 1), itemsToWake: 9), then: named
@@ -62,7 +63,9 @@ import Timeline
             #expect(input.events.map(\.seq) == [2])
             #expect(input.itemsToWake == [item])
             #expect(input.runs.mapValues(\.job) == ["r1": "a"])
-            #expect(input.messages.mapValues(\.message.thread) == ["m1": "main"])
+            #expect(
+                input.messages.mapValues(\.message.thread) == ["m1": "main", "m2": "main"],
+                "the message that was named, and the newest of its thread")
             #expect(input.items == [.job("a"): .sample("a"), thread: item])
             #expect(input.untried.mapValues { $0.mapValues(\.id) } == [thread: ["hook": "o1"]])
             #expect(input.pinned == ["m2"])

@@ -97,7 +97,7 @@ extension Fact {
             .runRecovered(Recovery(run, outage: .seconds(60), failures: 3)),
             .runCanceled(end), .runLost(end), .runSkipped(end), .slotsSkipped(slots), .runMissed(slots),
             .runLate(run), .runSlow(run), .runStuck(run), .runFlapping(run),
-            .messagePosted(Post("m1", bot: "ops", run: "0199")),
+            .messagePosted(Post("m1", bot: "ops", run: "0199", to: "hook")),
             .messageRead(Reading("thread:ops/main", bot: "ops", through: at(1.000001))),
             .messageGroup(Item("thread:ops/main")),
             .itemDismissed(Dismissal("thread:ops/main", on: "desk", revision: 7)),
