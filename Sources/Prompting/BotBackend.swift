@@ -129,6 +129,8 @@ package struct BotInUse: Hashable, Sendable {
     package var backend: BotBackend?
     /// The program that replies in a provider's place; nil: none does.
     package var program: BotProgram?
+    /// The agent behind a gateway that replies in a provider's place; nil: none does.
+    package var gateway: BotGateway?
     /// What its key is; the list is empty where the provider wants none.
     package var secrets: FormSecrets
     /// Why it can't be asked though it is configured; nil: it can.
@@ -138,7 +140,11 @@ package struct BotInUse: Hashable, Sendable {
     package var budget: Budget? { backend?.budget ?? program?.budget }
 
     /// Whether it knows what was said before.
-    package var keepsSession: Bool { backend?.keepsSession ?? program?.keepsSession ?? true }
+    ///
+    /// A gateway keeps what was said itself.
+    package var keepsSession: Bool {
+        backend?.keepsSession ?? program?.keepsSession ?? (gateway == nil)
+    }
 
     /// The name of the key among the secrets.
     package static let key = "key"
