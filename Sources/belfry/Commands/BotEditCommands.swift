@@ -127,7 +127,8 @@ struct BotAddCommand: ParsableCommand {
               belfry bot add sage --backend anthropic --model NAME --key - < key.txt
               belfry bot add local --backend openai --model small \\
                 --url http://127.0.0.1:11434/v1 --allow 127.0.0.1/32
-              belfry bot add opta --backend openclaw --url ws://127.0.0.1:18789 --key - < token
+              belfry bot add opta --backend openclaw \\
+                --url ws://127.0.0.1:18789 --key - < token
               belfry bot add porter --backend command --command my-program --brief
             """)
 
