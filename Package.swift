@@ -12,6 +12,7 @@ let pureTargets: [Target] = [
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
     pure("Performing", ["Timeline", "Tracking"]),
     pure("Prompting", ["Timeline", "Tracking", "Delivery"]),
+    pure("OpenClaw", ["Timeline", "Tracking"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -42,7 +43,19 @@ let stations: [Target] = [
     effect("Curl", ["CCurl"]),
     effect("WebhookChannel", ["Timeline", "Grouping", "Delivery", "Curl", .crypto, .logging]),
     effect("ProgramChannel", ["Timeline", "Tracking", "Delivery", "Performing", "Host"]),
-    effect("Bots", ["Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host"]),
+    effect(
+        "GatewayClient",
+        [
+            "Timeline", "Tracking", "Delivery", "OpenClaw", "Host", .crypto, .nio, .nioPosix, .nioHTTP,
+            .nioWebSocket, .nioSSL,
+        ]),
+    effect(
+        "Bots",
+        [
+            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "OpenClaw", "GatewayClient",
+            "Curl",
+            "Host",
+        ]),
     effect("Host", ["Timeline", "CLinux"]),
     effect(
         "Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", .yams]),
@@ -53,7 +66,8 @@ let stations: [Target] = [
         "APIServer",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
-            "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle,
+            "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .httpTypes,
+            .lifecycle,
             .logging,
         ]),
     effect("APIClient", ["Timeline", "API"]),
@@ -65,7 +79,8 @@ let programs: [Target] = [
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
             "LedgerSQLite", "Engine",
-            "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "ProgramChannel",
+            "WardenProtocol", "Bots", "GatewayClient", "OpenClaw", "DBus", "DesktopChannel", "Curl",
+            "WebhookChannel", "ProgramChannel",
             "Host", "Settings", "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Host", "Warden"]),
@@ -78,8 +93,10 @@ let programs: [Target] = [
     program(
         "bench",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
-            "Engine", "WardenProtocol", "TerminalView", "Bots", "DBus", "Curl", "WebhookChannel", "Host",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "OpenClaw", "Ledger",
+            "LedgerSQLite",
+            "Engine", "WardenProtocol", "TerminalView", "Bots", "GatewayClient", "DBus", "Curl",
+            "WebhookChannel", "Host",
             "API", "APIClient", "CronBench", "CLinux", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
@@ -87,12 +104,21 @@ let programs: [Target] = [
 
 let suites: [Target] = [
     .target(
-        name: "TestSupport", dependencies: ["Timeline", "Delivery", "Host"], path: "Tests/TestSupport",
-        swiftSettings: strict()),
+        name: "TestSupport",
+        dependencies: [
+            "Timeline", "Tracking", "Delivery", "Host", .crypto, .nio, .nioPosix, .nioHTTP, .nioWebSocket,
+        ], path: "Tests/TestSupport", swiftSettings: strict()),
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),
     suite("TrackingTests", ["Timeline", "Tracking", "TestSupport"]),
     suite("PromptingTests", ["Timeline", "Tracking", "Prompting", "TestSupport"]),
+    suite("OpenClawTests", ["Timeline", "Tracking", "OpenClaw", "TestSupport"]),
+    suite(
+        "GatewayClientTests",
+        [
+            "Timeline", "Tracking", "Delivery", "OpenClaw", "GatewayClient", "Host", "TestSupport", .nio,
+            .nioPosix,
+        ]),
     suite("GroupingTests", ["Timeline", "Tracking", "Grouping", "TestSupport"]),
     suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery", "TestSupport"]),
     suite(
@@ -129,8 +155,8 @@ let suites: [Target] = [
     suite(
         "BotsTests",
         [
-            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host", "WardenProtocol",
-            "Bots", "TestSupport", "belfry-warden",
+            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "GatewayClient", "Curl", "Host",
+            "WardenProtocol", "Bots", "TestSupport", "belfry-warden",
         ]),
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(
@@ -150,7 +176,10 @@ let suites: [Target] = [
         ]),
     suite(
         "EndToEndTests",
-        ["Timeline", "Host", "DBus", "TestSupport", "belfryd", "belfry", "belfry-warden", "bench"]),
+        [
+            "Timeline", "Tracking", "Host", "DBus", "TestSupport", "belfryd", "belfry", "belfry-warden",
+            "bench",
+        ]),
 ]
 
 let package = Package(
@@ -168,6 +197,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -216,6 +246,9 @@ extension Target.Dependency {
     static var hummingbird: Self { .product(name: "HummingbirdCore", package: "hummingbird") }
     static var nio: Self { .product(name: "NIOCore", package: "swift-nio") }
     static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+    static var nioHTTP: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
+    static var nioWebSocket: Self { .product(name: "NIOWebSocket", package: "swift-nio") }
+    static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
     static var yams: Self { .product(name: "Yams", package: "Yams") }

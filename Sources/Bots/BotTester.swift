@@ -1,5 +1,6 @@
 package import Curl
 import Delivery
+package import GatewayClient
 package import Performing
 package import Prompting
 package import Timeline
@@ -11,6 +12,7 @@ package struct BotTester: Sendable {
     private let clock: any WallClock
     private let userAgent: String
     private let programs: Programs
+    private let gateways: GatewayPool?
 
     /// What runs bots that are programs.
     package struct Programs: Sendable {
@@ -30,8 +32,12 @@ package struct BotTester: Sendable {
     }
 
     /// A tester whose requests bear `userAgent`.
-    package init(curl: CurlMulti, clock: any WallClock, userAgent: String, programs: Programs) {
+    package init(
+        curl: CurlMulti, clock: any WallClock, userAgent: String, programs: Programs,
+        gateways: GatewayPool? = nil
+    ) {
         self.programs = programs
+        self.gateways = gateways
         self.curl = curl
         self.clock = clock
         self.userAgent = userAgent
@@ -47,6 +53,9 @@ package struct BotTester: Sendable {
         if let program = bot.program {
             test(name, program, asks: asks, &result)
             if asks, result.isGood { await tryReply(of: program, bot, name, &result) }
+        }
+        if let gateway = bot.gateway {
+            await test(name, gateway, hasToken: !bot.secrets[BotInUse.key].isEmpty, &result)
         }
         guard let backend = bot.backend else { return result }
         var endpoint = BotEndpoint(bot: name, backend)
@@ -90,6 +99,21 @@ package struct BotTester: Sendable {
             result.note(
                 .reply, .skipped, "not asked", hint: "ask it for a word: belfry bot test \(name) --ask")
         }
+    }
+
+    /// What the gateway says of itself and of the agent.
+    private func test(
+        _ name: String, _ gateway: BotGateway, hasToken: Bool, _ result: inout BotTestResult
+    ) async {
+        result.note(
+            .configuration, .ok,
+            "openclaw, \(gateway.agent.map { "agent \($0)" } ?? "the default agent"), "
+                + "session \(gateway.session.rawValue), \(hasToken ? "with a token" : "no token")")
+        guard let link = gateways?.link(of: name) else {
+            return result.note(.connect, .failed, "it is not loaded yet", hint: "belfry reload")
+        }
+        await link.retry()
+        await GatewayTrial(name, gateway, link).run(&result)
     }
 
     /// The program is run once, as for a prompt.

@@ -140,6 +140,8 @@ package struct BotInUse: Hashable, Sendable {
     package var tools: [String] = []
     /// How many turns its reply may take in which it calls tools, the last one included.
     package var maxTurns = Self.standardTurns
+    /// The agent behind a gateway that replies in a provider's place; nil: none does.
+    package var gateway: BotGateway?
     /// What its key is; the list is empty where the provider wants none.
     package var secrets: FormSecrets
     /// Why it can't be asked though it is configured; nil: it can.
@@ -152,7 +154,11 @@ package struct BotInUse: Hashable, Sendable {
     package var memory: String? { backend?.memory ?? program?.memory }
 
     /// Whether it knows what was said before.
-    package var keepsSession: Bool { backend?.keepsSession ?? program?.keepsSession ?? true }
+    ///
+    /// A gateway keeps what was said itself.
+    package var keepsSession: Bool {
+        backend?.keepsSession ?? program?.keepsSession ?? (gateway == nil)
+    }
 
     /// The name of the key among the secrets.
     package static let key = "key"

@@ -33,19 +33,3 @@ extension Turn {
         }
     }
 }
-
-extension TokenUsage {
-    /// Both together, each count within what is believed.
-    package static func + (one: TokenUsage, other: TokenUsage) -> TokenUsage {
-        func sum(_ count: KeyPath<TokenUsage, Int>) -> Int {
-            (one[keyPath: count].asTokens + other[keyPath: count].asTokens).asTokens
-        }
-        var usage = TokenUsage(
-            input: sum(\.input), cacheWrite: sum(\.cacheWrite), cacheRead: sum(\.cacheRead),
-            output: sum(\.output))
-        if one.costUSD != nil || other.costUSD != nil {
-            usage.costUSD = (one.costUSD ?? 0) + (other.costUSD ?? 0)
-        }
-        return usage
-    }
-}

@@ -59,20 +59,18 @@ enum BotFields {
     /// The kinds of what answers messages, and those of later versions.
     static let backends =
         [plain] + ProgramDialect.allCases.map(\.rawValue).filter { $0 != ProgramDialect.text.rawValue }
-        + BotBackend.Dialect.allCases.map(\.rawValue)
+        + BotBackend.Dialect.allCases.map(\.rawValue) + [BotGateway.kind]
     /// Any program, or none at all.
     static let plain = "command"
-    static let laterBackends = ["openclaw"]
 
     /// The most turns of a reply.
     static let turns = JobForm.number(1...100)
-    static let laterBackendKeys = ["token"]
 
     /// The tokens of a budget.
     static let tokenBudget = JobForm.number(1...1_000_000_000_000)
 
     /// The keys of how a bot is asked: they may stand in `backend`, or beside it.
-    static let backend = ofProviders + ofPrograms
+    static let backend = ofProviders + ofPrograms + ofGateways
 
     private static let ofProviders: [(key: String, schema: JSON, doc: String)] = [
         ("url", SchemaParts.word(), "Where its API is; Anthropic's address is known."),
@@ -85,8 +83,9 @@ enum BotFields {
             "An absolute path: what the file says is shown to the bot with each prompt, at most 64 KiB."
         ),
         (
-            "session", SchemaParts.words(["bot", "run"]),
-            "bot (default): the bot is shown what was said before in its thread; run: each prompt stands alone."
+            "session", SchemaParts.words(["bot", "run"] + BotGateway.Session.allCases.map(\.rawValue)),
+            "bot (default): the bot is shown what was said before in its thread; run: each prompt stands alone. "
+                + "Of a gateway's agent synced (default), direct or isolated."
         ),
         (
             "tools", SchemaParts.list(of: SchemaParts.word()),
@@ -111,6 +110,12 @@ enum BotFields {
             "allow", FormField.Shape.exceptions.schema,
             "What may be reached although it is not public, such as 127.0.0.1/32."
         ),
+    ]
+
+    /// Those of bots that are agents behind gateways alone.
+    static let ofGateways: [(key: String, schema: JSON, doc: String)] = [
+        ("token", FormField.Shape.secrets.schema, "Where the gateway's shared token is read from."),
+        ("agent", SchemaParts.word(), "The agent's id in the gateway (default: the gateway's own choice)."),
     ]
 
     /// Those of bots that are programs alone.

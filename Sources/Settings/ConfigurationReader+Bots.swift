@@ -19,7 +19,7 @@ extension ConfigurationReader {
         var parts = fields
         var kind = fields["backend"]
         if let map = fields["backend"], map.isMap {
-            guard let members = map.record(keys: ["kind"] + keys, later: BotFields.laterBackendKeys) else {
+            guard let members = map.record(keys: ["kind"] + keys) else {
                 return nil
             }
             for (name, member) in members {
@@ -36,12 +36,12 @@ extension ConfigurationReader {
             given.first?.fault("this bot has no backend", hint: "write backend: anthropic or backend: openai")
             return given.isEmpty ? bot : nil
         }
-        guard let word = kind.choice(of: BotFields.backends, later: BotFields.laterBackends) else {
-            return nil
-        }
+        guard let word = kind.choice(of: BotFields.backends) else { return nil }
         var secrets = ReadSecrets { _ in leavesOutBots }
         if let dialect = BotBackend.Dialect(rawValue: word) {
             bot.contact = readContact(dialect, parts, key, &secrets)
+        } else if word == BotGateway.kind {
+            bot.contact = readGateway(parts, key, &secrets)
         } else if word != BotFields.plain || parts["command"] != nil {
             bot.contact = readProgram(word, parts, key, &secrets)
         } else {
@@ -70,7 +70,7 @@ extension ConfigurationReader {
         _ dialect: BotBackend.Dialect, _ parts: [String: Field], _ key: Field, _ secrets: inout ReadSecrets
     ) -> BotInUse? {
         let before = key.faults.problems.count
-        for (name, _, _) in BotFields.ofPrograms {
+        for (name, _, _) in BotFields.ofPrograms + BotFields.ofGateways {
             parts[name]?.fault("kind: \(dialect.rawValue) has no such key")
         }
         let model = parts["model"]?.word()

@@ -13,12 +13,21 @@ import Tracking
 /// The bots whose keys could not be read, to be tried again.
 final class BotKeys: Sendable {
     private let waiting = Mutex<[String: Configuration.Bot]>([:])
+    private let sources = Mutex<[String: [SecretSource]]>([:])
 
     /// Notes which of these bots have a key that can't be read.
     func note(_ bots: [Configuration.Bot]) {
+        sources.withLock { sources in
+            sources = bots.reduce(into: [:]) { $0[$1.name] = $1.keySources }
+        }
         waiting.withLock { waiting in
             waiting = bots.reduce(into: [:]) { if $1.contact?.fault != nil { $0[$1.name] = $1 } }
         }
+    }
+
+    /// The bot's key as its place has it now; nil: it has none, or it can't be read.
+    func reread(_ name: String) -> String? {
+        sources.withLock { $0[name]?.first }.flatMap { try? Secrets.read($0) }
     }
 
     /// The bot's provider with its key, if that can be read now.

@@ -3,6 +3,7 @@ import APIServer
 import Bots
 import Curl
 import Engine
+import GatewayClient
 import Host
 import Ledger
 import LedgerSQLite
@@ -31,6 +32,8 @@ struct DaemonGround {
     let desk: BotDesk
     /// What bots may call.
     let tools = ToolDesk()
+    /// The connections to gateways.
+    let gateways: GatewayPool
     let logger: Logger
 
     /// Reads the configuration, then opens the ledger; nothing is opened where the configuration is refused.
@@ -62,6 +65,7 @@ struct DaemonGround {
         boot = try Machine.bootID()
         desk = BotDesk(
             ledger: ledger, activeConfiguration: activeConfiguration, zones: zones.lookup, clock: clock)
+        gateways = .inState(paths.state, clock: clock, keys: source.keys, links: desk.links)
     }
 
     private static func namesOfBots(in ledger: any Ledger) async throws(LedgerError) -> Set<String> {
@@ -91,7 +95,21 @@ struct DaemonGround {
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
             programs: .init(
                 fault: { MachineLook.programFault($0) }, home: Machine.environment["HOME"],
-                run: { [programs, makeID] in await programs.run($0, named: makeID()) }))
+                run: { [programs, makeID] in await programs.run($0, named: makeID()) }),
+            gateways: gateways)
+    }
+
+    /// Who asks agents behind gateways.
+    func makeGateways() throws -> GatewayPerformer {
+        let performer = try GatewayPerformer(
+            folder: paths.state + "/gateways/runs", clock: clock, links: gateways,
+            find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
+        for (key, why) in performer.unreadable {
+            logger.warning(
+                "what was sent to a gateway can't be read",
+                metadata: ["run.id": "\(key.run)", "attempt": "\(key.attempt)", "reason": "\(why)"])
+        }
+        return performer
     }
 
     /// Who runs programs, also those that are bots or channels; `warden` does the work.
@@ -113,9 +131,9 @@ struct DaemonGround {
     var choosePerformer: @Sendable (JobSpec) -> PerformerKind {
         { [activeConfiguration] spec in
             guard case .prompt = spec.action,
-                activeConfiguration.configuration.bots[spec.bot]?.contact?.program != nil
+                let contact = activeConfiguration.configuration.bots[spec.bot]?.contact
             else { return spec.performer }
-            return .warden
+            return contact.program != nil ? .warden : contact.gateway != nil ? .gateways : spec.performer
         }
     }
 

@@ -1,6 +1,7 @@
 import API
 import APIServer
 import Engine
+import GatewayClient
 import Glibc
 import Host
 import Ledger
@@ -73,6 +74,14 @@ extension DaemonParts {
                 {
                     await control.slots.takeUpZones(release: zones.release)
                     for await _ in zones.changes { await control.slots.takeUpZones(release: zones.release) }
+                }
+            ),
+            (
+                "gateways",
+                {
+                    for await _ in control.activeConfiguration.taps() {
+                        ground.gateways.update(control.activeConfiguration.configuration.gatewayWishes)
+                    }
                 }
             ),
             (

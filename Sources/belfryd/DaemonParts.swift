@@ -4,6 +4,7 @@ import Bots
 import Curl
 import Delivery
 import Engine
+import GatewayClient
 import Glibc
 import Host
 import Ledger
@@ -83,7 +84,7 @@ struct DaemonParts {
             ledger: ground.ledger, clock: ground.clock,
             performers: [
                 .warden: try ground.makePrograms(over: warden), .bots: ground.makeBots(),
-                .urls: ground.makeURLs(),
+                .urls: ground.makeURLs(), .gateways: try ground.makeGateways(),
             ],
             choosing: ground.choosePerformer, board: board, census: census, notes: notes,
             limits: RunLimits(), places: ground.places, zones: ground.zones.lookup, files: files,
@@ -114,6 +115,7 @@ struct DaemonParts {
     /// Ends what has no loop of its own.
     func close() async {
         warden.close()
+        ground.gateways.close()
         ground.curl.close()
         await ground.ledger.close()
     }

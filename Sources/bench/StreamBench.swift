@@ -227,7 +227,7 @@ enum FuzzStreams {
         return mutated(lines, &random)
     }
 
-    private static func mutated(_ original: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
+    static func mutated(_ original: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
         func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
         var bytes = original
         for _ in 0...below(6) where !bytes.isEmpty {

@@ -35,8 +35,16 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "stream-fuzz", "mutated streams for the parsers of bots' replies; [COUNT [SEED]]",
         { try StreamFuzz.run(arguments: $0) }
     ),
+    (
+        "gateway-fuzz", "mutated frames for the parser of OpenClaw gateways; [COUNT [SEED]]",
+        { try GatewayFuzz.run(arguments: $0) }
+    ),
     ("bots", "a hundred bots talking: terminal, desktop, echo and turns; [BOTS]", BotsBench.run),
     ("provider", "what a real provider of bots can do; config/check-provider", ProviderCheck.run),
+    (
+        "gateway", "what a real OpenClaw gateway can do; config/check-gateway",
+        { try await GatewayCheck.run(arguments: $0) }
+    ),
     ("dbus", "Notify calls a second", DBusBench.run),
     ("webhook", "posts a second", WebhookBench.run),
 ]
@@ -49,7 +57,7 @@ guard let name = words.first, name != "--help" else {
     exit(words.isEmpty ? 2 : 0)
 }
 /// Those that take minutes or arguments, and are asked for by name.
-let long: Set = ["fuzz", "stream-fuzz", "chaos", "load", "bots", "provider"]
+let long: Set = ["fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "load", "bots", "provider", "gateway"]
 let chosen = benches.filter { $0.name == name || name == "all" && !long.contains($0.name) }
 guard !chosen.isEmpty else {
     print("bench: there is no bench \"\(name)\"; bench --help lists them")

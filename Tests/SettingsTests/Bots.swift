@@ -78,6 +78,22 @@ import Testing
         #expect(refusal("{ backend: claude, maxTurns: 3 }").contains("kind: claude has no such key"))
     }
 
+    @Test func `is an agent behind a gateway`() throws {
+        let short = try #require(
+            try read("bots:\n  opta: { backend: openclaw, url: \"ws://127.0.0.1:18789\" }\n").bots.first?
+                .contact)
+        #expect(short.gateway?.place == "127.0.0.1:18789" && short.gateway?.session == .synced)
+        #expect(short.gateway?.agent == nil && short.secrets[BotInUse.key] == [])
+        let bot = """
+            { backend: { kind: openclaw, url: "wss://gw.example/claw", token: { file: /key }, agent: writer, \
+            session: isolated } }
+            """
+        let long = try #require(try read("bots:\n  opta: \(bot)\n").bots.first)
+        #expect(long.contact?.gateway?.place == "gw.example:443" && long.contact?.gateway?.agent == "writer")
+        #expect(long.contact?.gateway?.session == .isolated && long.keySources == [.file("/key")])
+        #expect(long.contact?.secrets[BotInUse.key] == ["sk-1"] && long.contact?.keepsSession == false)
+    }
+
     @Test func `is offline when its key can't be read, which only a check refuses`() throws {
         let text = "bots:\n  sage: { backend: anthropic, model: m, key: { file: /none } }\n"
         #expect(throws: SettingsError.self) { try read(text) }
@@ -91,7 +107,27 @@ import Testing
         ("{ backend: openai, model: m }", "this bot has no url"),
         ("{ model: m }", "this bot has no backend; write backend: anthropic or backend: openai"),
         ("{ backend: { model: m } }", "this backend has no kind"),
-        ("{ backend: openclaw }", "\"openclaw\" is not in this version"),
+        ("{ backend: openclaw }", "this bot has no url; write url: \"ws://127.0.0.1:18789\""),
+        (
+            "{ backend: openclaw, url: \"http://127.0.0.1:18789\" }",
+            "is no address of a gateway; write url: \"ws://127.0.0.1:18789\", or wss:// for another machine"
+        ),
+        (
+            "{ backend: openclaw, url: \"ws://gw.example:18789\" }",
+            "ws sends the token unencrypted to gw.example; write wss://, or name the host under allow:"
+        ),
+        (
+            "{ backend: openclaw, url: \"ws://127.0.0.1:1\", agent: \"A B\" }", "\"A B\" is no agent's name"
+        ),
+        (
+            "{ backend: openclaw, url: \"ws://127.0.0.1:1\", model: m }",
+            "kind: openclaw has no such key; the agent's model is set in the gateway; write agent: NAME"
+        ),
+        (
+            "{ backend: openclaw, url: \"ws://127.0.0.1:1\", token: sk-1 }",
+            "do not write a secret in this file; write"
+        ),
+        ("{ backend: anthropic, model: m, key: { file: /key }, token: { file: /key } }", "has no such key"),
         ("{ backend: antropic }", "did you mean \"anthropic\"?"),
         ("{ backend: command, model: m }", "kind: command has no such key"),
         ("{ backend: anthropic, model: m, key: sk-1 }", "do not write a secret in this file; write key:"),

@@ -4,7 +4,7 @@ package import Tracking
 package struct WireBot: Hashable, Sendable, Codable {
     /// What identifies it.
     package var name: String
-    /// What answers prompts: `command`, `anthropic` or `openai`.
+    /// What answers prompts: `command`, `anthropic`, `openai`, `openclaw` or a program's name.
     package var backend: String
     /// The model it is, of a provider's bot.
     package var model: String?
@@ -44,6 +44,8 @@ package struct WireBot: Hashable, Sendable, Codable {
     package var budget: WireBudget?
     /// How long its last reply took, milliseconds.
     package var latencyMs: Int64?
+    /// How long its gateway took to answer the last ping, milliseconds; absent: it has none, or did not answer.
+    package var pingMs: Double?
     /// How long the first word of its last reply took, milliseconds.
     package var firstWordMs: Int64?
     /// Why an attempt to have it reply failed last, also where it has replied since.

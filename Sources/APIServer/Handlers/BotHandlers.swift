@@ -129,6 +129,7 @@ extension WireBot {
             self.budget = budget
         }
         latencyMs = survey.record.lastSuccess?.whole?.milliseconds
+        pingMs = survey.knowledge.link?.latency.map { Double(($0 / .microseconds(1)).rounded()) / 1000 }
         firstWordMs = survey.record.lastSuccess?.first?.milliseconds
         lastError = survey.record.lastFailure.map {
             WireBotError(at: Timestamp($0.at), reason: $0.reason.rawValue, message: $0.text)

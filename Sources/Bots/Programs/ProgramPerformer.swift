@@ -34,7 +34,7 @@ package final class ProgramPerformer: Performer {
     /// The attempts of an earlier daemon whose replies can't be read, and why: they fail when they end.
     package let unreadable: [RunKey: String]
     private let base: any Performer
-    private let notes: ReplyNotes
+    private let notes: AttemptNotes<ReplyNote>
     private let clock: any WallClock
     private let home: String?
     private let find: @Sendable (String) -> BotInUse?
@@ -56,7 +56,7 @@ package final class ProgramPerformer: Performer {
         admit: @escaping @Sendable (String) async throws(AttemptFault) -> Void = { _ in }
     ) throws {
         self.base = base
-        notes = ReplyNotes(folder: folder)
+        notes = AttemptNotes(folder: folder)
         self.clock = clock
         self.home = home
         self.find = find

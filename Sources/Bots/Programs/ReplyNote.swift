@@ -83,16 +83,26 @@ package enum ReplyFiles {
     }
 }
 
+/// What must be known of an attempt under way after a crash.
+protocol AttemptNote {
+    /// The content of its file.
+    var bytes: [UInt8] { get }
+    /// Reads ``bytes`` back; nil when they are of another version.
+    init?(_ bytes: [UInt8])
+}
+
+extension ReplyNote: AttemptNote {}
+
 /// The notes of the attempts under way, one file each, named after the attempt.
-struct ReplyNotes {
+struct AttemptNotes<Note: AttemptNote> {
     /// The folder; it is made with the first note.
     let folder: String
 
     /// All of them; and of the attempts whose notes can't be read, why.
     ///
     /// - Throws: why nobody knows which attempts have notes.
-    func all() throws(HostError) -> (readable: [RunKey: ReplyNote], unreadable: [RunKey: String]) {
-        var (readable, unreadable) = ([RunKey: ReplyNote](), [RunKey: String]())
+    func all() throws(HostError) -> (readable: [RunKey: Note], unreadable: [RunKey: String]) {
+        var (readable, unreadable) = ([RunKey: Note](), [RunKey: String]())
         let names: [String]
         do throws(HostError) {
             names = try Folder.names(in: folder)
@@ -102,7 +112,7 @@ struct ReplyNotes {
         }
         for key in names.compactMap(RunKey.init(description:)) {
             do throws(HostError) {
-                readable[key] = ReplyNote(try SmallFile.read(path(key)))
+                readable[key] = Note(try SmallFile.read(path(key)))
                 if readable[key] == nil { unreadable[key] = "\(path(key)) is damaged, or of another version" }
             } catch {
                 unreadable[key] = "\(error)"
@@ -111,10 +121,10 @@ struct ReplyNotes {
         return (readable, unreadable)
     }
 
-    /// Keeps a note, also when the daemon is killed.
-    func keep(_ note: ReplyNote, of key: RunKey) throws(HostError) {
+    /// Keeps a note, also when the daemon is killed, and with `isDurable` when the machine stops.
+    func keep(_ note: Note, of key: RunKey, isDurable: Bool = false) throws(HostError) {
         try PrivateFolder.make(folder, within: SmallFile.parent(of: folder))
-        try SmallFile.replace(path(key), with: note.bytes)
+        try SmallFile.replace(path(key), with: note.bytes, isDurable: isDurable)
     }
 
     /// Removes the attempt's note, if there is one.

@@ -21,12 +21,15 @@ package final class BotDesk: Sendable {
     private let activeConfiguration: ActiveConfiguration
     private let zones: ZoneLookup
     private let clock: any WallClock
+    /// How the connections of bots are that keep one.
+    package let links: BotLinks
     private let readings = Mutex<[String: Reading]>([:])
 
     package init(
         ledger: any Ledger, activeConfiguration: ActiveConfiguration, zones: @escaping ZoneLookup,
-        clock: any WallClock
+        clock: any WallClock, links: BotLinks = BotLinks()
     ) {
+        self.links = links
         self.ledger = ledger
         self.activeConfiguration = activeConfiguration
         self.zones = zones
@@ -87,6 +90,7 @@ package final class BotDesk: Sendable {
                 return sum
             }
             survey.knowledge.fault = reading.contact.fault
+            survey.knowledge.link = links[name]
             survey.knowledge.budget = reading.contact.budget.map {
                 BudgetUse($0, used: survey.month.usage)
             }

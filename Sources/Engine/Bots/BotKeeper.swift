@@ -25,7 +25,9 @@ package actor BotKeeper: Keeper {
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws { try await follow() }
 
-    func wakers() -> [Waker] { [commitsThatTouch(.bots), .each(activeConfiguration.taps())] }
+    func wakers() -> [Waker] {
+        [commitsThatTouch(.bots), .each(activeConfiguration.taps()), .each(desk.links.taps())]
+    }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         let surveys = try await desk.survey()
@@ -72,6 +74,7 @@ struct BotNews {
     /// Whether it works makes no news: who asks it knows.
     private func status(_ note: inout BotNote, at now: Moment) -> Fact? {
         let view = survey.knowledge.view
+        guard survey.knowledge.link?.isSettled ?? true else { return nil }
         guard note.status ?? BotStatus.online.rawValue != view.status.rawValue || note.reason != view.reason
         else { return nil }
         (note.status, note.reason, note.since) = (view.status.rawValue, view.reason, view.since ?? now)

@@ -23,6 +23,8 @@ package struct BotKnowledge: Hashable, Sendable {
     /// The last reply it completed, and the last attempt that failed, since it is configured as it is.
     package var lastSuccess: Moment?
     package var lastFailure: BotRecord.Failure?
+    /// How its connection is; nil: it keeps none.
+    package var link: BotLink?
     /// Since when a run of it is under way; nil: none is.
     package var workingSince: Moment?
 
@@ -31,12 +33,15 @@ package struct BotKnowledge: Hashable, Sendable {
     /// The status, and why.
     package var view: BotView {
         if let fault { return BotView(.offline, reason: Self.badSecret, text: fault) }
+        if let trouble = link?.trouble { return trouble }
         if let workingSince { return BotView(.working, since: workingSince) }
         if let budget, budget.level == .reached {
             return BotView(
                 .blocked, reason: RunReason.budget.rawValue, text: "its budget is used up: \(budget.words)")
         }
-        guard let failure = lastFailure, failure.at > lastSuccess ?? .distantPast,
+        // Its connection was made again since.
+        let isPast = lastFailure.map { failure in (link?.since).map { failure.at <= $0 } ?? false } ?? true
+        guard let failure = lastFailure, !isPast, failure.at > lastSuccess ?? .distantPast,
             let status = Self.status(after: failure.reason)
         else { return BotView(.online) }
         return BotView(

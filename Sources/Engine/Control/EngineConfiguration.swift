@@ -109,7 +109,10 @@ package struct BotProfile: Hashable, Sendable {
     }
 
     /// What answers its prompts; `command` where it only speaks for its jobs.
-    package var kind: String { contact?.backend?.dialect.rawValue ?? contact?.program?.kind ?? "command" }
+    package var kind: String {
+        contact?.backend?.dialect.rawValue ?? contact?.program?.kind
+            ?? (contact?.gateway == nil ? "command" : BotGateway.kind)
+    }
 
     /// The model it is; nil: it has no provider.
     package var model: String? { contact?.backend?.model ?? contact?.program?.model }

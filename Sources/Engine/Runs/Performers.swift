@@ -18,6 +18,9 @@ package struct PerformerKind: Hashable, Sendable {
     /// Asks bots, within the daemon.
     package static let bots = PerformerKind("bots")
 
+    /// Asks agents behind gateways, whose runs outlive the daemon.
+    package static let gateways = PerformerKind("gateways")
+
     /// Calls web addresses, within the daemon.
     package static let urls = PerformerKind("urls")
 }

@@ -14,6 +14,8 @@ package struct TalkManner: Hashable, Sendable {
     package var keepsSession: Bool
     /// Whose sessions the bot resumes instead, as far as there are some; nil: nobody's.
     package var sessionProvider: String?
+    /// Whether it is sent what people said as they said it: others read it, too.
+    package var isPlain = false
 
     /// A manner; the bot is shown what was said before unless that is not wanted.
     package init(zone: String = "UTC", keepsSession: Bool = true) {
@@ -32,6 +34,7 @@ extension EngineConfiguration {
     package func talkManner(of bot: String, home: String? = nil) -> TalkManner {
         let contact = bots[bot]?.contact
         var manner = TalkManner(zone: zone, keepsSession: contact?.keepsSession ?? true)
+        manner.isPlain = contact?.gateway != nil
         manner.sessionProvider = contact?.program?.sessionProvider(home: home)
         return manner
     }
@@ -90,6 +93,11 @@ struct Conversations {
         }
         let since = max(place?.since ?? 0, session == nil ? 0 : place?.known ?? 0)
         let before = manner.keepsSession ? try await answered(bot, thread, place, since: since) : []
+        if manner.isPlain {
+            let text = try await lines(asked).map(\.plain) + (try await reactions(bot, thread))
+            return ReplyPrompt(
+                text: text.joined(separator: "\n\n"), earlier: [], through: last.number, at: now)
+        }
         var turns = conversation(manner).turns(
             before: before, asked: try await lines(asked), reactions: try await reactions(bot, thread))
         let text = turns.removeLast().text
@@ -165,6 +173,14 @@ struct Conversations {
                     to: PromptXML.escaped(Preview.cut(text, to: Self.quoteLimit))))
         }
         return lines
+    }
+}
+
+extension ThreadLine {
+    /// What was said, with the file that came with it.
+    fileprivate var plain: String {
+        guard let file else { return text }
+        return text + "\n\n[\(file.name)]\n" + (file.text ?? "(\(file.bytes) bytes, not text)")
     }
 }
 

@@ -78,6 +78,7 @@ struct BotShowCommand: ParsableCommand {
         screen.field("total", bot.usage.map { BotText.usage($0.total, replies: $0.totalReplies) })
         screen.field("budget", bot.budget.map(BotText.budget))
         screen.field("latency", BotText.latency(bot))
+        screen.field("ping", bot.pingMs.map { "\($0) ms" })
         screen.field("last error", bot.lastError.map { BotText.error($0, of: bot.name, screen) })
     }
 }

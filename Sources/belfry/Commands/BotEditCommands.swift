@@ -9,9 +9,9 @@ import Tracking
 struct BotOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What answers its prompts: anthropic, openai, claude, codex, gemini or command.",
+            "What answers its prompts: anthropic, openai, openclaw, claude, codex, gemini or command.",
             valueName: "kind"),
-        completion: .list(["anthropic", "openai", "claude", "codex", "gemini", "command"]))
+        completion: .list(["anthropic", "openai", "openclaw", "claude", "codex", "gemini", "command"]))
     var backend: String?
     @Option(help: ArgumentHelp("The model, as its provider calls it.", valueName: "name"))
     var model: String?
@@ -33,12 +33,15 @@ struct BotOptions: ParsableArguments {
         help: ArgumentHelp("A secret of the session's keyring with the key (belfry=name).", valueName: "name")
     )
     var keyService: String?
+    @Option(help: ArgumentHelp("The agent's id in its OpenClaw gateway.", valueName: "id"))
+    var agent: String?
     @Option(help: ArgumentHelp("Who the bot is and how it behaves.", valueName: "text"))
     var systemPrompt: String?
     @Option(
         help: ArgumentHelp(
-            "History sent with a prompt: bot (the whole thread) or run (none).", valueName: "word"),
-        completion: .list(["bot", "run"]))
+            "History sent with a prompt: bot (the whole thread) or run (none); of a gateway synced, direct or isolated.",
+            valueName: "word"),
+        completion: .list(["bot", "run", "synced", "direct", "isolated"]))
     var session: String?
     @Option(
         help: ArgumentHelp("Show it this file with each prompt; none removes it.", valueName: "path"),
@@ -121,7 +124,7 @@ struct BotOptions: ParsableArguments {
         var draft = BotDraft(settings: .members([]))
         let words = [
             ("backend", backend), ("model", model), ("url", url), ("system", systemPrompt),
-            ("session", session), ("maxTokens", maxTokens),
+            ("session", session), ("agent", agent), ("maxTokens", maxTokens),
             ("price.input", priceInput), ("price.output", priceOutput), ("budget.usd", budgetUsd),
             ("budget.tokens", budgetTokens), ("notifications.icon", icon), ("notifications.sound", sound),
             ("notifications.urgency", urgency), ("key.file", keyFile.map(Self.absolute)), ("key.env", keyEnv),
@@ -165,6 +168,8 @@ struct BotAddCommand: ParsableCommand {
               belfry bot add sage --backend anthropic --model NAME --key - < key.txt
               belfry bot add local --backend openai --model small \\
                 --url http://127.0.0.1:11434/v1 --allow 127.0.0.1/32
+              belfry bot add opta --backend openclaw \\
+                --url ws://127.0.0.1:18789 --key - < token
               belfry bot add porter --backend command --command my-program --brief
               belfry bot add cc --backend claude --write ~/.claude --network yes
             """)

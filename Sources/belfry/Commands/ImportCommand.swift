@@ -6,7 +6,7 @@ import Host
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Imports jobs from other schedulers.",
-        subcommands: [ImportCrontabCommand.self, ImportSystemdCommand.self])
+        subcommands: [ImportCrontabCommand.self, ImportSystemdCommand.self, ImportClaudeCommand.self])
 }
 
 struct ImportCrontabCommand: ParsableCommand {
@@ -123,5 +123,54 @@ struct ImportSystemdCommand: ParsableCommand {
             }
         }
         return found
+    }
+}
+
+struct ImportClaudeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "claude",
+        abstract: "Shows the tasks that Claude Code has scheduled, as prompts of a bot.",
+        discussion: """
+            Without a file it reads .claude/scheduled_tasks.json here, else in your home.
+            A Stop hook gets the tasks of a session on standard input: pass them on with -.
+
+              belfry import claude --bot cc --apply
+              belfry import claude - --bot cc --apply
+            """)
+
+    @Argument(help: ArgumentHelp("The file, or - for the input of a Stop hook.", valueName: "file"))
+    var file: String?
+    @OptionGroup var options: ImportOptions
+
+    func run() throws {
+        let (place, text) = try source()
+        var maker = ClaudeImport(place: place, start: try options.start())
+        let jobs = try maker.jobs(text)
+        if options.apply, options.bot == nil, !jobs.isEmpty {
+            throw APIError(
+                .badValue, "a prompt needs the bot that is asked",
+                hint: "Name it with --bot; see: belfry bot list")
+        }
+        try options.finish(jobs) { _ in
+            "Now delete the originals in Claude Code: a task in both places runs twice."
+        }
+    }
+
+    private static let limit = 4 << 20
+
+    private func source() throws(APIError) -> (place: String, text: String) {
+        if file == "-" { return ("standard input", try StandardInput.text(limit: Self.limit)) }
+        let name = "/.claude/scheduled_tasks.json"
+        let places = file.map { [$0] } ?? [Machine.currentFolder + name, (UserTable.own?.home ?? "") + name]
+        var last: HostError?
+        for place in places {
+            do throws(HostError) {
+                let bytes = try SmallFile.readWaiting(place, limit: Self.limit)
+                return (place, String(decoding: bytes, as: UTF8.self))
+            } catch {
+                last = error
+            }
+        }
+        throw APIError(.badValue, "no scheduled tasks can be read: \(last.map { "\($0)" } ?? "")")
     }
 }

@@ -31,6 +31,8 @@ struct ImportedJob {
     var hasOtherZone = false
     var command: [String]?
     var shell: String?
+    /// What it asks its bot, where it runs no command.
+    var prompt: String?
     /// The command as the original has it, without what was put around it; absent where nothing was.
     var written: String?
     var directory: String?
@@ -59,6 +61,7 @@ struct ImportedJob {
         draft.schedule = schedule.flatMap(Self.wire)
         draft.fields["command"] = command?.json
         draft.fields["shell"] = shell?.json
+        draft.fields["prompt"] = prompt?.json
         draft.fields["cwd"] = directory?.json
         if !environment.isEmpty {
             let variables = environment.sorted { $0.key < $1.key }
@@ -84,12 +87,13 @@ struct ImportedJob {
         case .startup(let delay):
             WireSchedule(kind: "startup", text: delay == .zero ? "" : delay.text)
         case .several(let list): WireSchedule(several: list.members.compactMap(wire))
-        case .calendar, .at, .manual: nil
+        case .at(let moment): WireSchedule(kind: "at", text: moment.iso8601)
+        case .calendar, .manual: nil
         }
     }
 
     /// What it does, as somebody would type it.
-    var action: String { shell ?? (command ?? []).map(JobText.quoted).joined(separator: " ") }
+    var action: String { prompt ?? shell ?? (command ?? []).map(JobText.quoted).joined(separator: " ") }
 
     /// All of the job for people: what it is, then a line for each time.
     var text: String {
@@ -189,6 +193,7 @@ extension ImportedJob {
         var words: String?
         var command: [String]?
         var shell: String?
+        var prompt: String?
         var cwd: String?
         var env: [String: String]
         var user: String?
@@ -211,6 +216,7 @@ extension ImportedJob {
             words = job.schedule?.words(in: job.zone)
             command = job.command
             shell = job.shell
+            prompt = job.prompt
             cwd = job.directory
             env = job.environment
             user = job.user

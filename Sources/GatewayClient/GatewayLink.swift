@@ -1,0 +1,397 @@
+package import OpenClaw
+package import Timeline
+package import Tracking
+
+/// The connection to one gateway, made again whenever it ends, until the gateway refuses it for good.
+///
+/// Calls are answered in any order; one that has no answer when the connection ends fails, and is repeated by its caller
+/// where that is safe.
+package actor GatewayLink {
+    /// Whether it is connected.
+    package enum State: Hashable, Sendable {
+        /// It was not connected yet, and nothing is known to be wrong.
+        case connecting
+        /// It is connected.
+        case online(Online)
+        /// It is not connected, and this is why.
+        case away(GatewayTrouble, since: Moment)
+    }
+
+    /// What is known of a gateway that is connected.
+    package struct Online: Hashable, Sendable {
+        package var hello: GatewayHello
+        package var since: Moment
+        /// How long the last ping took; nil: none was answered yet.
+        package var latency: Duration?
+    }
+
+    /// What happens to a run that somebody follows.
+    package enum RunSignal: Hashable, Sendable {
+        /// The gateway reported something of it.
+        case chat(ChatEvent)
+        /// The connection ended: what happens until the next one is not reported.
+        case disconnected
+        /// The gateway is connected again.
+        case connected
+        /// Something that the gateway sent was lost on the way.
+        case gap
+    }
+
+    /// Why a call has no result.
+    package enum CallFailure: Error, Hashable, Sendable {
+        /// There is no connection, or it ended before the answer came.
+        case away
+        /// There was no answer in time.
+        case timedOut
+        /// The frame would be larger than the gateway reads.
+        case tooLarge
+        /// The gateway refused it.
+        case fault(GatewayFault)
+    }
+
+    private enum Phase {
+        case closed
+        /// Since a time since boot; the gateway has sent its challenge or not.
+        case opening(since: Duration, isChallenged: Bool)
+        case open(GatewayHello)
+    }
+
+    private struct Pending {
+        let continuation: CheckedContinuation<Result<JSON, CallFailure>, Never>
+        let timer: Task<Void, Never>
+
+        func settle(_ result: Result<JSON, CallFailure>) {
+            timer.cancel()
+            continuation.resume(returning: result)
+        }
+    }
+
+    private let setup: GatewaySetup
+    private let clock: any WallClock
+    private let report: @Sendable (State) -> Void
+    private(set) package var state: State = .connecting
+    private var phase = Phase.closed
+    private var outgoing: AsyncStream<GatewayWire.Outgoing>.Continuation?
+    private var pending: [String: Pending] = [:]
+    private var lastID = 0
+    private var followers: [String: AsyncStream<RunSignal>.Continuation] = [:]
+    private var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var sleeper: CheckedContinuation<Void, Never>?
+    private var backoff = GatewayBackoff()
+    private var sequence = SequenceWatch()
+    private var pulse = GatewayPulse()
+    private var announcedRestart: Duration?
+    private var usesDeviceToken = false
+
+    private static let connectID = "connect"
+    /// How long a call waits for its answer.
+    package static let patience = Duration.seconds(30)
+
+    /// A link that is not connected before it runs; `report` hears of each state.
+    package init(_ setup: GatewaySetup, report: @escaping @Sendable (State) -> Void) {
+        self.setup = setup
+        self.report = report
+        clock = setup.clock
+    }
+
+    // MARK: Its life
+
+    /// Connects, again and again, until it is cancelled.
+    package func run() async {
+        while !Task.isCancelled {
+            let trouble = await connectOnce()
+            guard !Task.isCancelled else { break }
+            lose(trouble)
+            await pause(for: backoff.wait(after: trouble, chance: Double.random(in: 0...1)))
+        }
+        lose(nil)
+    }
+
+    /// Tries again at once where it waits; used where something was changed.
+    package func retry() {
+        guard case .closed = phase else { return }
+        backoff.succeeded()
+        wake()
+    }
+
+    private func connectOnce() async -> GatewayTrouble {
+        announcedRestart = nil
+        let wire: GatewaySocket.Wire
+        do throws(GatewayTrouble) {
+            wire = try await setup.socket.open()
+        } catch {
+            return error
+        }
+        return await GatewayWire(wire, of: self).serve()
+    }
+
+    /// Waits that long, or until somebody wakes it; nil: for that alone.
+    private func pause(for wait: Duration?) async {
+        let timer = wait.map { wait in
+            Task { [clock] in
+                try? await clock.sleep(until: clock.now + wait)
+                if !Task.isCancelled { wake() }
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { continuation.resume() } else { sleeper = continuation }
+            }
+        } onCancel: {
+            Task { await self.wake() }
+        }
+        timer?.cancel()
+    }
+
+    private func wake() {
+        sleeper?.resume()
+        sleeper = nil
+    }
+
+    /// The connection has ended; nil: it is not made again.
+    private func lose(_ trouble: GatewayTrouble?) {
+        let wasOpen = if case .open = phase { true } else { false }
+        phase = .closed
+        outgoing = nil
+        for entry in pending.values { entry.settle(.failure(.away)) }
+        pending = [:]
+        if let trouble {
+            if wasOpen { for follower in followers.values { follower.yield(.disconnected) } }
+            // How long it has been away counts from the first trouble.
+            let since = if case .away(_, let since) = state { since } else { clock.now }
+            note(.away(trouble, since: since))
+        } else {
+            for follower in followers.values { follower.finish() }
+            followers = [:]
+        }
+        if trouble?.needsPerson ?? true { releaseArrivals() }
+    }
+
+    private func note(_ state: State) {
+        guard state != self.state else { return }
+        self.state = state
+        report(state)
+    }
+
+    // MARK: What the wire reports
+
+    /// The connection is open; frames go out through `sender`.
+    func opened(_ sender: AsyncStream<GatewayWire.Outgoing>.Continuation) {
+        outgoing = sender
+        sequence = SequenceWatch()
+        pulse = GatewayPulse()
+        pulse.heard(at: clock.sinceBoot)
+        phase = .opening(since: clock.sinceBoot, isChallenged: false)
+    }
+
+    /// What the end of the connection means.
+    func ended(code: Int?, _ reason: String) -> GatewayTrouble {
+        let trouble = GatewayTrouble(closeCode: code, reason: hide(reason), announced: announcedRestart)
+        if case .opening = phase, code == nil, announcedRestart == nil {
+            return GatewayTrouble(.closed(code: nil, "before the handshake"))
+        }
+        return trouble
+    }
+
+    /// The answer to a ping.
+    func receivePong(_ bytes: [UInt8]) {
+        pulse.heard(at: clock.sinceBoot)
+        guard let latency = pulse.answered(bytes, at: clock.sinceBoot), case .online(var online) = state
+        else {
+            return
+        }
+        online.latency = latency
+        note(.online(online))
+    }
+
+    func send(_ frame: GatewayWire.Outgoing) { outgoing?.yield(frame) }
+
+    /// Sends pings, and returns why the connection is given up; nil: the task was cancelled.
+    func watch() async -> GatewayTrouble? {
+        while !Task.isCancelled {
+            let now = clock.sinceBoot
+            var due: Duration
+            switch phase {
+            case .closed: return nil
+            case .opening(let since, let isChallenged):
+                due = since + (isChallenged ? .seconds(12) : .seconds(6))
+                if due <= now { return GatewayTrouble(.silent(due - since)) }
+            case .open(let hello):
+                if let silence = pulse.silence(at: now, tick: hello.tick) {
+                    return GatewayTrouble(.silent(silence))
+                }
+                if let ping = pulse.ping(at: now) { send(.ping(ping)) }
+                due = pulse.nextCheck(tick: hello.tick)
+            }
+            try? await clock.sleep(until: clock.now + max(due - now, .milliseconds(1)))
+        }
+        return nil
+    }
+
+    /// Takes a frame; returns why the connection is given up, if it is.
+    func receive(_ frame: GatewayFrame) -> GatewayTrouble? {
+        pulse.heard(at: clock.sinceBoot)
+        switch (frame, phase) {
+        case (.response(Self.connectID, let result), .opening(_, isChallenged: true)): return answered(result)
+        case (.event("connect.challenge", let payload, _), .opening(let since, isChallenged: false)):
+            guard let challenge = GatewayChallenge(payload) else {
+                return GatewayTrouble(.noGateway("its challenge can't be read"))
+            }
+            phase = .opening(since: since, isChallenged: true)
+            return greet(challenge)
+        case (.response(let id, let result), _):
+            // The second answer to one request, and one that came too late, find nobody.
+            pending.removeValue(forKey: id)?.settle(
+                result.mapError { CallFailure.fault(hide($0)) })
+        case (.event(let name, let payload, let seq), .open(let hello)):
+            receive(name, payload, seq, hello)
+        case (.event, _), (.other, _): break
+        }
+        return nil
+    }
+
+    private func receive(_ name: String, _ payload: JSON, _ seq: Int?, _ hello: GatewayHello) {
+        // Version 3 counts for all clients together, and sends none of them everything.
+        if sequence.note(seq), hello.version >= 4 {
+            for follower in followers.values { follower.yield(.gap) }
+        }
+        switch name {
+        case "chat":
+            if let event = ChatEvent(payload) { followers[event.run]?.yield(.chat(event)) }
+        case "shutdown":
+            announcedRestart = payload["restartExpectedMs"]?.double.map {
+                .milliseconds(Int64(min(max($0, 0), 600_000)))
+            }
+        default: break
+        }
+    }
+
+    // MARK: The handshake
+
+    private func greet(_ challenge: GatewayChallenge) -> GatewayTrouble? {
+        let known: (identity: DeviceIdentity, token: String?)
+        do {
+            known = try setup.device.read()
+        } catch {
+            return GatewayTrouble(.refused(code: "device", "\(error)"), .never)
+        }
+        usesDeviceToken = known.token != nil
+        let token = known.token ?? setup.token() ?? ""
+        let statement = DeviceStatement(device: known.identity.id, token: token, challenge: challenge)
+        guard let proof = known.identity.proof(of: statement) else {
+            return GatewayTrouble(.refused(code: "device", "its key can't sign"), .never)
+        }
+        send(.text(GatewayCall.connect(proof, version: setup.version).frame(id: Self.connectID)))
+        return nil
+    }
+
+    private func answered(_ result: Result<JSON, GatewayFault>) -> GatewayTrouble? {
+        switch result {
+        case .failure(let fault):
+            let trouble = GatewayTrouble(refusal: hide(fault))
+            guard usesDeviceToken else { return trouble }
+            switch trouble.kind {
+            case .tokenRefused, .deviceTokenRefused, .tokenMissing:
+                // The gateway forgot this device: the shared token is tried once in its place.
+                try? setup.device.keep(token: nil)
+                return setup.token() == nil ? trouble : GatewayTrouble(trouble.kind, .after(.zero))
+            default: return trouble
+            }
+        case .success(let payload):
+            guard let hello = GatewayHello(payload) else {
+                return GatewayTrouble(.noGateway("its greeting can't be read"))
+            }
+            // Without the token it would only have to be approved by the shared one again.
+            if let token = hello.deviceToken { try? setup.device.keep(token: token) }
+            phase = .open(hello)
+            backoff.succeeded()
+            note(.online(Online(hello: hello, since: clock.now)))
+            releaseArrivals()
+            if let ping = pulse.ping(at: clock.sinceBoot) { send(.ping(ping)) }
+            for follower in followers.values { follower.yield(.connected) }
+            return nil
+        }
+    }
+
+    /// A gateway may quote a token in what it says.
+    private func hide(_ text: String) -> String {
+        let known = (try? setup.device.read())?.token
+        return [setup.token(), known].compactMap(\.self).filter { !$0.isEmpty }.reduce(text) {
+            $0.replacing($1, with: "…")
+        }
+    }
+
+    private func hide(_ fault: GatewayFault) -> GatewayFault {
+        var fault = fault
+        fault.message = hide(fault.message)
+        return fault
+    }
+}
+
+// MARK: - For those who use it
+
+extension GatewayLink {
+    /// The gateway's greeting, once it is connected, waiting at most so long; nil: it is not, or a person must do something
+    /// first.
+    package func online(within limit: Duration) async -> GatewayHello? {
+        if case .open(let hello) = phase { return hello }
+        if case .away(let trouble, _) = state, trouble.needsPerson { return nil }
+        lastID += 1
+        let ticket = lastID
+        let timer = Task { [clock] in
+            try? await clock.sleep(until: clock.now + limit)
+            arrivals.removeValue(forKey: ticket)?.resume()
+        }
+        await withCheckedContinuation { arrivals[ticket] = $0 }
+        timer.cancel()
+        if case .open(let hello) = phase { return hello }
+        return nil
+    }
+
+    private func releaseArrivals() {
+        for waiter in arrivals.values { waiter.resume() }
+        arrivals = [:]
+    }
+
+    /// Reports what happens to the run from now on, to one at a time.
+    package func follow(_ run: String) -> AsyncStream<RunSignal> {
+        let (signals, follower) = AsyncStream.makeStream(of: RunSignal.self)
+        followers[run] = follower
+        return signals
+    }
+
+    /// Nothing more is reported of the run.
+    package func unfollow(_ run: String) { followers.removeValue(forKey: run)?.finish() }
+
+    /// Calls a method, and once more after each pause that a starting gateway asks for.
+    package func call(
+        _ call: GatewayCall, within limit: Duration = GatewayLink.patience
+    ) async throws(CallFailure) -> JSON {
+        let deadline = clock.sinceBoot + limit
+        while true {
+            switch await callOnce(call, within: limit) {
+            case .success(let payload): return payload
+            case .failure(.fault(let fault)):
+                guard let wait = fault.pause, clock.sinceBoot + wait < deadline else { throw .fault(fault) }
+                try? await clock.sleep(until: clock.now + wait)
+            case .failure(let failure): throw failure
+            }
+        }
+    }
+
+    private func callOnce(_ call: GatewayCall, within limit: Duration) async -> Result<JSON, CallFailure> {
+        guard case .open(let hello) = phase, let outgoing else { return .failure(.away) }
+        lastID += 1
+        let id = "b\(lastID)"
+        let bytes = call.frame(id: id)
+        guard bytes.count <= hello.maxPayload else { return .failure(.tooLarge) }
+        return await withCheckedContinuation { continuation in
+            let timer = Task { [clock] in
+                try? await clock.sleep(until: clock.now + limit)
+                if !Task.isCancelled { pending.removeValue(forKey: id)?.settle(.failure(.timedOut)) }
+            }
+            pending[id] = Pending(continuation: continuation, timer: timer)
+            outgoing.yield(.text(bytes))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package import Delivery
+import NIOCore
+import NIOPosix
+import OpenClaw
+import Synchronization
+package import Timeline
+
+/// The links to all gateways: bots of one gateway with one token share theirs.
+package final class GatewayPool: Sendable {
+    /// What a bot needs of a gateway.
+    package struct Wish: Hashable, Sendable {
+        package var reach: HTTPReach
+        /// The shared token; nil: none is configured.
+        package var token: String?
+
+        /// The gateway's host and port.
+        var place: String {
+            (reach.url.host.contains(":") ? "[\(reach.url.host)]" : reach.url.host) + ":\(reach.url.port)"
+        }
+
+        /// A wish of a bot.
+        package init(reach: HTTPReach, token: String?) { (self.reach, self.token) = (reach, token) }
+    }
+
+    private struct Held {
+        let link: GatewayLink
+        let task: Task<Void, Never>
+        var bots: Set<String>
+    }
+
+    private struct State {
+        var held: [Wish: Held] = [:]
+        var wishes: [String: Wish] = [:]
+        var group: MultiThreadedEventLoopGroup?
+    }
+
+    private let state = Mutex(State())
+    private let folder: String
+    private let version: String
+    private let clock: any WallClock
+    private let reread: @Sendable (String) -> String?
+    private let report: @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void
+
+    /// A pool that keeps what gateways know this device by in `folder`, and reports how the gateway of each bot is; nil: it
+    /// has none any more.
+    ///
+    /// `reread` returns the token of a bot as it is now.
+    package init(
+        folder: String, version: String, clock: any WallClock,
+        reread: @escaping @Sendable (String) -> String?,
+        report: @escaping @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void
+    ) {
+        (self.folder, self.version, self.clock) = (folder, version, clock)
+        (self.reread, self.report) = (reread, report)
+    }
+
+    /// The link of the bot; nil: it has none.
+    package func link(of bot: String) -> GatewayLink? {
+        state.withLock { state in state.wishes[bot].flatMap { state.held[$0]?.link } }
+    }
+
+    /// Connects what these bots need, and nothing else; what waits tries again at once.
+    package func update(_ wishes: [String: Wish]) {
+        let (left, kept, removed, added) = state.withLock { state in
+            let added = wishes.keys.filter { state.wishes[$0] != wishes[$0] }
+            let removed = state.wishes.keys.filter { wishes[$0] == nil }
+            state.wishes = wishes
+            let needed = Set(wishes.values)
+            let left = state.held.filter { !needed.contains($0.key) }
+            for wish in left.keys { state.held[wish] = nil }
+            let kept = state.held.values.map(\.link)
+            for wish in needed {
+                let bots = Set(wishes.filter { $0.value == wish }.keys)
+                if state.held[wish] != nil {
+                    state.held[wish]?.bots = bots
+                } else {
+                    state.held[wish] = begin(wish, for: bots, &state.group)
+                }
+            }
+            return (left.values.map(\.task), kept, removed, added)
+        }
+        for task in left { task.cancel() }
+        for bot in removed { report(bot, "", nil) }
+        for bot in added { wishes[bot].map { report(bot, $0.place, .connecting) } }
+        for link in kept { Task { await link.retry() } }
+    }
+
+    /// Ends all connections.
+    package func close() {
+        let (tasks, group) = state.withLock { state in
+            defer { state = State() }
+            return (state.held.values.map(\.task), state.group)
+        }
+        for task in tasks { task.cancel() }
+        group?.shutdownGracefully { _ in }
+    }
+
+    private func begin(
+        _ wish: Wish, for bots: Set<String>, _ group: inout MultiThreadedEventLoopGroup?
+    ) -> Held {
+        let threads = group ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        group = threads
+        let bot = bots.min() ?? ""
+        let setup = GatewaySetup(
+            reach: wish.reach, token: { [reread] in wish.token == nil ? nil : reread(bot) ?? wish.token },
+            device: DeviceFile(folder: folder, host: wish.reach.url.host, port: wish.reach.url.port),
+            version: version, clock: clock, group: threads)
+        let link = GatewayLink(setup) { [weak self] in self?.note($0, of: wish) }
+        return Held(link: link, task: Task { await link.run() }, bots: bots)
+    }
+
+    private func note(_ news: GatewayLink.State, of wish: Wish) {
+        for bot in state.withLock({ $0.held[wish]?.bots ?? [] }) { report(bot, wish.place, news) }
+    }
+}

@@ -1,0 +1,171 @@
+package import Delivery
+import NIOCore
+package import NIOPosix
+import NIOWebSocket
+import OpenClaw
+package import Timeline
+
+/// What a link needs to connect.
+package struct GatewaySetup: Sendable {
+    /// Where the gateway is, and at which addresses it may be.
+    package let reach: HTTPReach
+    /// The shared token as it is now; nil: none is configured.
+    let token: @Sendable () -> String?
+    /// What this device is to the gateway.
+    let device: DeviceFile
+    /// Belfry's version.
+    let version: String
+    let clock: any WallClock
+    let socket: GatewaySocket
+
+    /// A setup whose connections are made on `group`.
+    package init(
+        reach: HTTPReach, token: @escaping @Sendable () -> String?, device: DeviceFile, version: String,
+        clock: any WallClock, group: MultiThreadedEventLoopGroup
+    ) {
+        (self.reach, self.token, self.device) = (reach, token, device)
+        (self.version, self.clock) = (version, clock)
+        socket = GatewaySocket(reach: reach, group: group, userAgent: "Belfry/\(version)")
+    }
+}
+
+/// One open connection: reads frames for its link, and writes what the link sends.
+struct GatewayWire {
+    /// What the link sends.
+    enum Outgoing: Sendable {
+        case text([UInt8])
+        case ping([UInt8])
+        case pong([UInt8])
+    }
+
+    private let wire: GatewaySocket.Wire
+    private let link: GatewayLink
+
+    init(_ wire: GatewaySocket.Wire, of link: GatewayLink) { (self.wire, self.link) = (wire, link) }
+
+    /// Serves until the connection ends, and returns why it did.
+    @concurrent func serve() async -> GatewayTrouble {
+        do {
+            return try await wire.executeThenClose { inbound, outbound in
+                let (outgoing, sender) = AsyncStream.makeStream(of: Outgoing.self)
+                await link.opened(sender)
+                return await withTaskGroup(of: GatewayTrouble?.self) { tasks in
+                    tasks.addTask { [self] in await read(inbound) }
+                    tasks.addTask { await Self.write(outgoing, to: outbound) }
+                    tasks.addTask { [link] in await link.watch() }
+                    var trouble: GatewayTrouble?
+                    while trouble == nil, let next = await tasks.next() { trouble = next }
+                    close(because: trouble)
+                    tasks.cancelAll()
+                    return trouble ?? GatewayTrouble(.closed(code: nil, "this side ended it"))
+                }
+            }
+        } catch {
+            return GatewaySocket.trouble(of: error)
+        }
+    }
+
+    /// Takes leave: whoever is silent or sent too much is told so, and nobody waits for an answer.
+    private func close(because trouble: GatewayTrouble?) {
+        let code: WebSocketErrorCode =
+            switch trouble?.kind {
+            case .silent: .init(codeNumber: 4000)
+            case .oversized: .messageTooLarge
+            case .malformed, .noGateway: .protocolError
+            default: .normalClosure
+            }
+        var data = wire.channel.allocator.buffer(capacity: 2)
+        data.write(webSocketErrorCode: code)
+        wire.channel.writeAndFlush(Self.frame(.connectionClose, data), promise: nil)
+    }
+
+    private static func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
+        WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
+    }
+
+    private static func write(
+        _ outgoing: AsyncStream<Outgoing>, to outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+    ) async -> GatewayTrouble? {
+        do {
+            for await next in outgoing {
+                switch next {
+                case .text(let bytes): try await outbound.write(frame(.text, ByteBuffer(bytes: bytes)))
+                case .ping(let bytes): try await outbound.write(frame(.ping, ByteBuffer(bytes: bytes)))
+                case .pong(let bytes): try await outbound.write(frame(.pong, ByteBuffer(bytes: bytes)))
+                }
+            }
+        } catch {
+            // What ended the connection is reported by the reader.
+        }
+        return nil
+    }
+
+    private func read(_ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>) async -> GatewayTrouble? {
+        do {
+            for try await frame in inbound {
+                let bytes = Array(frame.unmaskedData.readableBytesView)
+                switch frame.opcode {
+                case .text, .binary:
+                    do throws(GatewayFrame.Malformed) {
+                        if let trouble = await link.receive(try GatewayFrame(bytes[...])) { return trouble }
+                    } catch {
+                        return GatewayTrouble(.malformed(error.problem))
+                    }
+                case .ping: await link.send(.pong(bytes))
+                case .pong: await link.receivePong(bytes)
+                case .connectionClose:
+                    let code = bytes.count >= 2 ? Int(bytes[0]) << 8 | Int(bytes[1]) : nil
+                    return await link.ended(
+                        code: code, String(decoding: bytes.dropFirst(2), as: UTF8.self))
+                default: break
+                }
+            }
+            return Task.isCancelled ? nil : await link.ended(code: nil, "")
+        } catch {
+            return Task.isCancelled ? nil : GatewaySocket.trouble(of: error)
+        }
+    }
+}
+
+/// Whether the other side of a connection is alive: what was heard of it, and the pings that ask.
+struct GatewayPulse {
+    /// How often it is asked, and how long it may take to answer.
+    private static let interval = Duration.seconds(30)
+    private static let patience = Duration.seconds(5)
+
+    private var heard = Duration.zero
+    private var lastPing: Duration?
+    private var isOpen = false
+    private var number: UInt64 = 0
+
+    /// Something came.
+    mutating func heard(at now: Duration) { heard = now }
+
+    /// The bytes of a ping that is due.
+    mutating func ping(at now: Duration) -> [UInt8]? {
+        guard lastPing.map({ now - $0 >= Self.interval }) ?? true else { return nil }
+        number += 1
+        (lastPing, isOpen) = (now, true)
+        return Array("belfry \(number)".utf8)
+    }
+
+    /// How long the ping took that these bytes answer; nil: they answer none.
+    mutating func answered(_ bytes: [UInt8], at now: Duration) -> Duration? {
+        guard isOpen, let lastPing, bytes.elementsEqual("belfry \(number)".utf8) else { return nil }
+        isOpen = false
+        return now - lastPing
+    }
+
+    /// How long nothing came, where that is too long.
+    func silence(at now: Duration, tick: Duration) -> Duration? {
+        if isOpen, let lastPing, now - lastPing >= Self.patience, heard <= lastPing { return Self.patience }
+        return now - heard >= tick * 2 ? now - heard : nil
+    }
+
+    /// When, since boot, to look again.
+    func nextCheck(tick: Duration) -> Duration {
+        let silent = heard + tick * 2
+        guard let lastPing else { return silent }
+        return min(silent, lastPing + (isOpen ? Self.patience : Self.interval))
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+import Tracking
+
+/// The whole way of a bot that is an agent behind an OpenClaw gateway.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a bot behind a gateway` {
+    private func until(_ isSo: () async throws -> Bool) async throws {
+        while try await !isSo() { try Task.checkCancellation() }
+    }
+
+    /// A home whose bot `opta` is behind the gateway.
+    private func home(
+        _ gateway: GatewayEmulator, _ more: String = "", jobs: String = "", hook: HookServer? = nil
+    ) throws -> Belfry {
+        let belfry = try Belfry(hook: hook)
+        try belfry.write("shared-token\n", to: "token")
+        try belfry.configure(
+            """
+            bots:
+              opta:
+                backend: { kind: openclaw, url: "\(gateway.url)", token: { file: \(belfry.folder.file("token")) }\(more) }
+            \(jobs)
+            """)
+        return belfry
+    }
+
+    @Test(arguments: [3, 4]) func `replies to what it is asked`(version: Int) async throws {
+        var manner = GatewayEmulator.Manner()
+        manner.version = version
+        let gateway = try await GatewayEmulator(manner)
+        gateway.reply(with: .init("The bells ", "are ", "fine."))
+        let belfry = try home(gateway)
+        try await belfry.start()
+        let asked = try await belfry.run("ask", "opta", "How are the bells?")
+        #expect(asked.code == 0 && asked.text == "The bells are fine.\n", "\(asked)")
+        #expect(gateway.executed == ["How are the bells?"])
+        let sent = gateway.requests.first { $0.method == "chat.send" }
+        #expect(sent?.params["sessionKey"]?.text == "agent:main:main")
+        #expect(sent?.params["deliver"] == .bool(true))
+        #expect(gateway.requests.allSatisfy { $0.fault == nil })
+        let bot = try await belfry.json("bot", "show", "opta")
+        #expect(bot["backend"].text == "openclaw" && bot["status"].text == "online")
+    }
+
+    @Test func `is asked by the clock, and its reply survives a kill of both sides`() async throws {
+        let gateway = try await GatewayEmulator()
+        gateway.reply(with: .init("First ", "half, ", "second half.", pauseAfter: 2))
+        let belfry = try home(
+            gateway, ", session: direct",
+            jobs: "jobs: { report: { schedule: manual, bot: opta, prompt: \"Report.\" } }")
+        try await belfry.start()
+        try await belfry.run("run", "report")
+        _ = await gateway.request("chat.send")
+        try await until {
+            try await belfry.run("run", "logs", "report#1").text.hasPrefix("First half,")
+        }
+        try await belfry.kill()
+        // Nobody listens while it ends.
+        gateway.proceed()
+        try await belfry.start()
+        try await until { try await belfry.json("run", "show", "report#1")["state"].text == "completed" }
+        #expect(gateway.executed.count == 1)
+        let messages = try await belfry.json("messages", "opta").list
+        #expect(messages.last?["text"].text == "First half, second half.")
+    }
+
+    @Test func `is asked once although the connection breaks in the middle`() async throws {
+        let gateway = try await GatewayEmulator()
+        gateway.reply(with: .init("One ", "two.", pauseAfter: 1))
+        let belfry = try home(gateway, ", session: isolated")
+        try await belfry.start()
+        async let asked = belfry.run("ask", "opta", "Count.")
+        _ = await gateway.request("chat.send")
+        gateway.cut()
+        _ = await gateway.request("connect")
+        _ = await gateway.request("chat.history")
+        gateway.proceed()
+        #expect(try await asked.text == "One two.\n")
+        #expect(gateway.executed.count == 1)
+    }
+
+    @Test func `is blocked with the command that approves the device`() async throws {
+        var manner = GatewayEmulator.Manner()
+        manner.wantsApproval = true
+        let gateway = try await GatewayEmulator(manner)
+        let belfry = try home(gateway)
+        try await belfry.start()
+        try await until { try await belfry.json("bot", "show", "opta")["status"].text == "blocked" }
+        let bot = try await belfry.json("bot", "show", "opta")
+        #expect(bot["reason"].text == "pairing")
+        #expect(
+            bot["message"].text?.hasSuffix("wants this device approved; openclaw devices approve r-1") == true
+        )
+        #expect(try await belfry.run("bot", "list").text.contains("blocked"))
+        let test = try await belfry.run("bot", "test", "opta")
+        #expect(test.code == 1 && test.text.contains("openclaw devices approve r-1"))
+        let findings = try await belfry.run("doctor").text
+        #expect(findings.contains("openclaw devices approve r-1"), "\(findings)")
+        let event = try await belfry.events().event("bot.status")
+        #expect(event["reason"].text == "pairing")
+        gateway.approve()
+        try await belfry.run("reload")
+        try await until { try await belfry.json("bot", "show", "opta")["status"].text == "online" }
+        #expect(try await belfry.run("ask", "opta", "Hi").text == "Hello there\n")
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `the check of a gateway` {
+    @Test func `prints what works, and fails where it is refused`() async throws {
+        let gateway = try await GatewayEmulator()
+        let folder = try TemporaryFolder()
+        let token = folder.file("token")
+        try Data("shared-token\n".utf8).write(to: URL(fileURLWithPath: token))
+        let good = try ChildProcess(
+            BuiltProgram.path("bench"), ["gateway", gateway.url, "--token-file", token, "--ask"])
+        var lines: [String] = []
+        for await line in good.lines { lines.append(line) }
+        #expect(await good.status() == 0, "\(lines)")
+        #expect(lines.contains { $0.contains("chat.send") && $0.contains("\"Hello there\"") }, "\(lines)")
+        #expect(!lines.contains { $0.contains("fails") } && gateway.requests.allSatisfy { $0.fault == nil })
+        let bad = try ChildProcess(BuiltProgram.path("bench"), ["gateway", gateway.url])
+        var words: [String] = []
+        for await line in bad.lines { words.append(line) }
+        #expect(await bad.status() == 1)
+        #expect(words.contains { $0.contains("connect") && $0.contains("wants a token") }, "\(words)")
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import GatewayClient
+import OpenClaw
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> GatewayEmulator.Manner {
+    var manner = GatewayEmulator.Manner()
+    change(&manner)
+    return manner
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a link to a gateway` {
+    @Test(arguments: [3, 4]) func `greets a gateway of either version and is granted its scopes`(
+        version: Int
+    ) async throws {
+        let scene = try await LinkScene(manner { $0.version = version })
+        let online = try await scene.online()
+        #expect(online.hello.version == version && online.hello.missingScopes == [])
+        #expect(scene.gateway.heads.allSatisfy { $0["origin"] == nil })
+        #expect(scene.gateway.requests.map(\.method) == ["connect"])
+        #expect(scene.gateway.requests.allSatisfy { $0.fault == nil })
+    }
+
+    @Test func `keeps the token that it was issued and shows it the next time`() async throws {
+        let scene = try await LinkScene()
+        _ = try await scene.online()
+        scene.gateway.cut()
+        _ = try await scene.trouble()
+        _ = try await scene.online()
+        let tokens = scene.gateway.requests.filter { $0.method == "connect" }.map {
+            $0.params["auth"]?["token"]?.text
+        }
+        #expect(tokens == ["shared-token", "device-token-1"])
+    }
+
+    @Test func `falls back to the shared token once where its own is refused`() async throws {
+        let folder = try TemporaryFolder()
+        try DeviceFile(folder: folder.file("gateways"), host: "gw", port: 1).keep(token: "stale")
+        let scene = try await LinkScene(folder: folder)
+        _ = try await scene.online()
+        let tokens = scene.gateway.requests.map { $0.params["auth"]?["token"]?.text }
+        #expect(tokens == ["stale", "shared-token"])
+    }
+
+    @Test func `stops where its token is refused, and shows it nowhere`() async throws {
+        let scene = try await LinkScene(token: "sk-wrong")
+        let trouble = try await scene.trouble()
+        #expect(trouble.kind == .tokenRefused && trouble.reconnect == .never)
+        #expect(
+            trouble.sentence(of: "opta", at: "h:1") == "opta: the gateway at h:1 refused the token")
+        #expect(!"\(trouble)".contains("sk-wrong"))
+        #expect(await scene.link.online(within: .seconds(60)) == nil)
+        let echo = try await LinkScene(token: "sk-echo") {
+            try $0.refuse(with: #"{"code":"X","message":"bad token sk-echo"}"#)
+        }
+        #expect(try await echo.trouble().kind == .refused(code: "X", "bad token …"))
+    }
+
+    @Test func `waits for a person who approves the device`() async throws {
+        let scene = try await LinkScene(manner { $0.wantsApproval = true })
+        let trouble = try await scene.trouble()
+        #expect(trouble.kind == .pairing(request: "r-1", reason: "not-paired"))
+        #expect(trouble.hint(of: "opta") == "openclaw devices approve r-1")
+        scene.gateway.approve()
+        await scene.link.retry()
+        _ = try await scene.online()
+    }
+
+    @Test func `notices that a scope was not granted`() async throws {
+        let scene = try await LinkScene(manner { $0.scopes = ["operator.read"] })
+        #expect(try await scene.online().hello.missingScopes == ["operator.write"])
+    }
+
+    @Test func `connects again after a restart, and those who follow a run hear of it`() async throws {
+        let scene = try await LinkScene()
+        _ = try await scene.online()
+        var signals = await scene.link.follow("k1").makeAsyncIterator()
+        scene.gateway.send("shutdown", .object(["reason": .string("update"), "restartExpectedMs": .int(60)]))
+        scene.gateway.close(1012, "service restart")
+        #expect(try await scene.trouble().reconnect == .after(.milliseconds(60)))
+        _ = try await scene.online()
+        #expect(await signals.next() == .disconnected)
+        #expect(await signals.next() == .connected)
+    }
+
+    @Test func `connects again to a gateway that was killed and started again`() async throws {
+        let scene = try await LinkScene()
+        _ = try await scene.online()
+        try await scene.gateway.kill()
+        _ = try await scene.trouble()
+        try await scene.gateway.restart()
+        _ = try await scene.online()
+    }
+
+    @Test(arguments: [
+        (1002, GatewayTrouble.Kind.version(nil)), (1008, .closed(code: 1008, "slow consumer")),
+        (1013, .closed(code: 1013, "slow consumer")), (4001, .authChanged),
+    ])
+    func `says why the gateway closed the connection`(code: Int, kind: GatewayTrouble.Kind) async throws {
+        let scene = try await LinkScene()
+        _ = try await scene.online()
+        scene.gateway.close(code, "slow consumer")
+        #expect(try await scene.trouble().kind == kind)
+    }
+
+    @Test func `is refused by a gateway of another version, and probes it slowly`() async throws {
+        let scene = try await LinkScene(manner { $0.version = 5 })
+        let trouble = try await scene.trouble()
+        #expect(trouble.kind == .version(5) && trouble.reconnect == .after(.seconds(420)))
+    }
+
+    @Test func `obeys a gateway that is starting`() async throws {
+        let starting =
+            #"{"code":"UNAVAILABLE","message":"starting","retryable":true,"retryAfterMs":50,"details":null}"#
+        let scene = try await LinkScene { try $0.refuse(with: starting) }
+        #expect(try await scene.trouble() == GatewayTrouble(.starting, .after(.milliseconds(50))))
+        _ = try await scene.online()
+        scene.gateway.fail("health", with: starting, starting)
+        #expect(try await scene.link.call(.health)["ok"] == .bool(true))
+        #expect(scene.gateway.requests.filter { $0.method == "health" }.count == 3)
+    }
+
+    @Test func `gives up a gateway that sends what is no frame`() async throws {
+        let scene = try await LinkScene()
+        _ = try await scene.online()
+        scene.gateway.send("event", json("{}"))
+        scene.gateway.send(#"{"type":"novelty"}"#)
+        #expect(try await scene.link.call(.health)["ok"] == .bool(true))
+        scene.gateway.send("no json")
+        #expect(try await scene.trouble().kind == .malformed("it is not JSON"))
+        _ = try await scene.online()
+        scene.gateway.send(String(repeating: " ", count: 30_000_000))
+        #expect(try await scene.trouble().kind == .oversized)
+    }
+
+    @Test func `does not speak with a port that is no gateway`() async throws {
+        let page = try await ProviderServer(.init("<html>", type: "text/html"))
+        let scene = try await LinkScene(url: page.url())
+        let trouble = try await scene.trouble()
+        #expect(trouble.word == "noGateway" && trouble.hint(of: "opta") == "check bots.opta.url")
+    }
+
+    @Test func `does not trust a server that speaks no TLS`() async throws {
+        let gateway = try await GatewayEmulator()
+        let scene = try await LinkScene(url: "https://127.0.0.1:\(gateway.port)")
+        #expect(try await scene.trouble().word == "untrusted")
+    }
+
+    @Test func `fails a call that lacks a scope, and one of an unknown method`() async throws {
+        let scene = try await LinkScene(manner { $0.scopes = ["operator.read"] })
+        _ = try await scene.online()
+        do {
+            _ = try await scene.link.call(.abort("k", in: "main"))
+            Issue.record("it was not refused")
+        } catch {
+            guard case .fault(let fault) = error else { Issue.record("\(error)"); return }
+            #expect(fault.missingScope == "operator.write")
+        }
+        await #expect(throws: GatewayLink.CallFailure.self) {
+            try await scene.link.call(GatewayCall("no.such"))
+        }
+    }
+
+    @Test func `reports a gap of version 4 to those who follow a run`() async throws {
+        let scene = try await LinkScene(manner { $0.version = 3 })
+        _ = try await scene.online()
+        var signals = await scene.link.follow("k1").makeAsyncIterator()
+        scene.gateway.send("tick", json("{}"))
+        scene.gateway.change { $0.skipped = 5 }
+        scene.gateway.send("tick", json("{}"))
+        let end = #"{"runId":"k1","sessionKey":"s","seq":1,"state":"final"}"#
+        scene.gateway.send("chat", json(end))
+        // Version 3 counts for all clients: a hole is no loss.
+        let first = await signals.next()
+        guard case .chat(let event)? = first else { Issue.record("\(String(describing: first))"); return }
+        #expect(event.state == .final)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a gateway that is silent` {
+    @Test func `is left when its challenge does not come within 6 seconds`() async throws {
+        let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
+        let scene = try await LinkScene(manner { $0.challenges = false }, clock: clock)
+        clock.advance(to: await clock.nextSleeper())
+        #expect(try await scene.trouble().kind == .silent(.seconds(6)))
+    }
+
+    @Test func `is asked by a ping each 30 seconds, and left when no pong comes within 5`() async throws {
+        let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
+        let scene = try await LinkScene(manner { $0.tick = 300_000 }, clock: clock)
+        _ = try await scene.online()
+        let online = try await scene.online()
+        #expect(online.latency == .zero)
+        scene.gateway.change { $0.answersPings = false }
+        let pacer = Task {
+            while !Task.isCancelled {
+                let until = await clock.nextSleeper()
+                if until > clock.now { clock.advance(to: until) }
+            }
+        }
+        defer { pacer.cancel() }
+        #expect(try await scene.trouble().kind == .silent(.seconds(5)))
+    }
+}
+
+private func json(_ text: String) -> JSON { JSON(parsing: Array(text.utf8)[...]) ?? .null }

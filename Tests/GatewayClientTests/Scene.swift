@@ -1,0 +1,69 @@
+import Delivery
+import GatewayClient
+import Host
+import NIOCore
+import NIOPosix
+import OpenClaw
+import Synchronization
+import TestSupport
+import Timeline
+import Tracking
+
+/// A link to an emulated gateway, and the states that it reports.
+final class LinkScene: Sendable {
+    let gateway: GatewayEmulator
+    let link: GatewayLink
+    let folder: TemporaryFolder
+    private let task: Task<Void, Never>
+    private let states: AsyncStream<GatewayLink.State>
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    init(
+        _ manner: GatewayEmulator.Manner = .init(), token: String? = "shared-token", url: String? = nil,
+        clock: (any WallClock)? = nil, folder: TemporaryFolder? = nil,
+        prepare: (GatewayEmulator) throws -> Void = { _ in }
+    ) async throws {
+        gateway = try await GatewayEmulator(manner)
+        try prepare(gateway)
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
+        let reach = try HTTPReach(
+            url: HTTPAddress(url ?? "http://127.0.0.1:\(gateway.port)"),
+            allow: [AddressException("127.0.0.1/32")])
+        let (states, reported) = AsyncStream.makeStream(of: GatewayLink.State.self)
+        self.states = states
+        let link = GatewayLink(
+            GatewaySetup(
+                reach: reach, token: { token },
+                device: DeviceFile(folder: folder.file("gateways"), host: "gw", port: 1), version: "1.0",
+                clock: try clock ?? SystemClock(), group: group)
+        ) { reported.yield($0) }
+        self.link = link
+        task = Task { await link.run() }
+    }
+
+    deinit {
+        task.cancel()
+        group.shutdownGracefully { _ in }
+    }
+
+    /// The next state of which `isMeant` holds, once it is reported.
+    func state(_ isMeant: (GatewayLink.State) -> Bool) async throws -> GatewayLink.State {
+        for await state in states where isMeant(state) { return state }
+        throw CancellationError()
+    }
+
+    /// What is known of the gateway, once it is connected.
+    func online() async throws -> GatewayLink.Online {
+        guard case .online(let online) = try await state({ if case .online = $0 { true } else { false } })
+        else { throw CancellationError() }
+        return online
+    }
+
+    /// The next trouble, once there is one.
+    func trouble() async throws -> GatewayTrouble {
+        guard case .away(let trouble, _) = try await state({ if case .away = $0 { true } else { false } })
+        else { throw CancellationError() }
+        return trouble
+    }
+}

@@ -1,0 +1,130 @@
+import OpenClaw
+import Testing
+import Timeline
+import Tracking
+
+@Suite struct `the text of a reply` {
+    private func event(_ state: String, _ seq: Int, _ more: String = "") throws -> ChatEvent {
+        try #require(
+            ChatEvent(
+                json(
+                    #"{"runId":"k1","sessionKey":"agent:main:main","seq":\#(seq),"state":"\#(state)"\#(more)}"#
+                )))
+    }
+
+    private func whole(_ text: String) -> String {
+        #","message":{"role":"assistant","content":[{"type":"text","text":"\#(text)"}]}"#
+    }
+
+    @Test func `grows by what is new of version 3's whole texts`() throws {
+        var reply = ChatAssembly()
+        #expect(reply.receive(try event("delta", 3, whole("He"))) == [.appended("He")])
+        #expect(reply.receive(try event("delta", 4, whole("Hello"))) == [.appended("llo")])
+        #expect(reply.receive(try event("delta", 5, whole("Hello"))) == [])
+        #expect(
+            reply.receive(try event("final", 6, whole("Hello you"))) == [.appended(" you"), .ended(.final)])
+        #expect(reply.text == "Hello you")
+    }
+
+    @Test func `grows by version 4's pieces, and is replaced where that is said`() throws {
+        var reply = ChatAssembly()
+        #expect(reply.receive(try event("delta", 3, #","deltaText":"Hel""#)) == [.appended("Hel")])
+        #expect(reply.receive(try event("delta", 4, #","deltaText":"lo""#)) == [.appended("lo")])
+        #expect(
+            reply.receive(try event("delta", 5, #","deltaText":"Bye","replace":true"#)) == [.replaced("Bye")])
+        #expect(reply.receive(try event("final", 6)) == [.ended(.final)])
+        #expect(reply.text == "Bye")
+    }
+
+    @Test func `is whole in the end although a piece was lost`() throws {
+        var reply = ChatAssembly()
+        _ = reply.receive(try event("delta", 3, #","deltaText":"One ""#))
+        let changes = reply.receive(try event("delta", 9, #","deltaText":"three""# + whole("One two three")))
+        #expect(changes == [.appended("two three")])
+        _ = reply.receive(try event("delta", 12, #","deltaText":" five""#))
+        #expect(
+            reply.receive(try event("final", 13, whole("One two three four five"))).first
+                == .replaced("One two three four five"))
+    }
+
+    @Test func `ignores what is old, late or repeated`() throws {
+        var reply = ChatAssembly()
+        _ = reply.receive(try event("delta", 5, #","deltaText":"A""#))
+        #expect(reply.receive(try event("delta", 5, #","deltaText":"A""#)) == [])
+        #expect(reply.receive(try event("delta", 4, #","deltaText":"B""#)) == [])
+        #expect(reply.receive(try event("final", 6)) == [.ended(.final)])
+        #expect(reply.receive(try event("final", 7, whole("Other"))) == [])
+        #expect(reply.receive(try event("error", 8)) == [] && reply.text == "A")
+    }
+
+    @Test func `is nothing where the agent had nothing to say`() throws {
+        var reply = ChatAssembly()
+        _ = reply.receive(try event("delta", 1, #","deltaText":"NO_""#))
+        #expect(reply.receive(try event("final", 4)) == [.replaced(""), .ended(.final)])
+        #expect(reply.text == "")
+    }
+
+    @Test func `ends with a failure or an abort, and keeps what was said`() throws {
+        var failed = ChatAssembly()
+        #expect(
+            failed.receive(try event("error", 2, #","errorMessage":"rate limited","errorKind":"rate_limit""#))
+                == [.ended(.failed(message: "rate limited", kind: "rate_limit"))])
+        var aborted = ChatAssembly()
+        _ = aborted.receive(try event("delta", 1, #","deltaText":"Half""#))
+        #expect(
+            aborted.receive(try event("aborted", 2, #","stopReason":"rpc""#)) == [
+                .ended(.aborted(reason: "rpc"))
+            ])
+        #expect(aborted.text == "Half")
+    }
+
+    @Test func `is read from rows of old gateways, too`() {
+        #expect(ChatEvent.text(of: json(#"{"content":"plain"}"#)) == "plain")
+        #expect(ChatEvent(json(#"{"runId":"k","state":"thinking"}"#)) == nil)
+    }
+}
+
+@Suite struct `a prompt that was perhaps sent` {
+    private static let sent = Moment(seconds: 1_793_000_000)
+
+    private func after(
+        _ wait: String, _ rows: String..., info: String = "", sent: Moment = Self.sent
+    ) -> RunRecovery {
+        RunRecovery(
+            "k1", message: "How is it?", sent: sent, wait: RunWaitResult(json(#"{"status":"\#(wait)"}"#)),
+            history: SessionHistory(json(#"{"messages":[\#(rows.joined(separator: ","))]\#(info)}"#)))
+    }
+
+    private func row(_ role: String, _ text: String, at seconds: Int64 = 1_793_000_005) -> String {
+        #"{"role":"\#(role)","content":[{"type":"text","text":"\#(text)"}],"timestamp":\#(seconds * 1000)}"#
+    }
+
+    private let idle = #","sessionInfo":{"hasActiveRun":false,"activeRunIds":[]}"#
+
+    @Test func `is sent again only where it never arrived`() {
+        #expect(after("timeout") == .neverSent)
+        #expect(after("timeout", row("user", "Another"), row("assistant", "Yes")) == .neverSent)
+        // The same words of long ago are another prompt.
+        #expect(after("timeout", row("user", "How is it?", at: 1_792_000_000)) == .neverSent)
+        #expect(after("timeout", row("user", "How is it?")) == .isRunning)
+        #expect(after("timeout", row("user", "[Mon 10:00] How is it?")) == .isRunning)
+    }
+
+    @Test func `has its reply where the gateway has one`() {
+        let (asked, said) = (row("user", "How is it?"), row("assistant", "Fine."))
+        #expect(after("ok", asked, said) == .replied("Fine."))
+        #expect(after("timeout", asked, said) == .replied("Fine."))
+        #expect(after("ok", asked, said, row("user", "Next"), row("assistant", "No")) == .replied("Fine."))
+        #expect(after("ok", asked) == .replied(""))
+        #expect(after("error") == .failed(""))
+    }
+
+    @Test func `is under way or lost as the gateway says`() {
+        let asked = row("user", "How is it?")
+        #expect(after("timeout", info: #","inFlightRun":{"runId":"k1"}"#) == .isRunning)
+        #expect(after("timeout", asked, info: idle) == .lost)
+        #expect(after("timeout", info: idle) == .neverSent)
+        // What the gateway does not show may have been said before all that it shows.
+        #expect(after("timeout", row("user", "New"), info: #","hasMore":true"#) == .lost)
+    }
+}

@@ -1,0 +1,165 @@
+import OpenClaw
+import Testing
+import Timeline
+import Tracking
+
+/// A value of JSON text that the test itself wrote.
+func json(_ text: String) -> JSON { JSON(parsing: Array(text.utf8)[...]) ?? .null }
+
+func frame(_ text: String) throws -> GatewayFrame { try GatewayFrame(Array(text.utf8)[...]) }
+
+@Suite struct `a frame of a gateway` {
+    @Test func `is an answer, an event, or something unknown`() throws {
+        let good = try frame(
+            #"{"type":"res","id":"3","ok":true,"payload":{"runId":"k1","status":"started"}}"#)
+        #expect(good == .response(id: "3", .success(json(#"{"runId":"k1","status":"started"}"#))))
+        let tick = try frame(
+            #"{"type":"event","event":"tick","payload":{"ts":1737264030000},"seq":7,"new":1}"#)
+        #expect(tick == .event(name: "tick", payload: json(#"{"ts":1737264030000}"#), seq: 7))
+        #expect(try frame(#"{"type":"stream","id":1}"#) == .other("stream"))
+    }
+
+    @Test(arguments: [
+        "", "nothing", "[]", "{}", #"{"type":1}"#, #"{"type":"res","id":1,"ok":true}"#,
+        #"{"type":"res","id":"1"}"#, #"{"type":"event","payload":{}}"#,
+    ])
+    func `is refused where it is none`(text: String) {
+        #expect(throws: GatewayFrame.Malformed.self) { try frame(text) }
+    }
+
+    @Test func `is refused unread above 25 MiB`() {
+        let bytes = [UInt8](repeating: 0x20, count: GatewayFrame.limit + 1)
+        #expect(throws: GatewayFrame.Malformed.self) { try GatewayFrame(bytes[...]) }
+    }
+
+    @Test(arguments: [
+        #"{"code":"INVALID_REQUEST","message":"missing scope: operator.admin"}"#,
+        #"{"code":"FORBIDDEN","message":"no","details":{"code":"MISSING_SCOPE","missingScope":"operator.admin"}}"#,
+    ])
+    func `names the scope that is missing, in both versions`(error: String) throws {
+        let answer = try frame(#"{"type":"res","id":"2","ok":false,"error":\#(error)}"#)
+        guard case .response("2", .failure(let fault)) = answer else { Issue.record("no fault"); return }
+        #expect(fault.missingScope == "operator.admin" && fault.pause == nil)
+    }
+
+    @Test func `says how long a starting gateway wants to be left alone`() throws {
+        let answer = try frame(
+            #"{"type":"res","id":"2","ok":false,"error":{"code":"UNAVAILABLE","message":"gateway starting","retryable":true,"retryAfterMs":500,"details":null}}"#
+        )
+        guard case .response(_, .failure(let fault)) = answer else { Issue.record("no fault"); return }
+        #expect(fault.pause == .milliseconds(500))
+    }
+}
+
+@Suite struct `a greeting of a gateway` {
+    private static let hello3 = """
+        {"type":"hello-ok","protocol":3,"server":{"version":"2026.4.12","connId":"c-1"},"features":{"methods":[],"events":[]},
+        "snapshot":{"presence":[],"health":{},"stateVersion":{"presence":1,"health":1},"uptimeMs":1000,"sessionDefaults":
+        {"defaultAgentId":"main","mainKey":"main","mainSessionKey":"agent:main:main","scope":"per-sender"}},
+        "policy":{"maxPayload":26214400,"maxBufferedBytes":52428800,"tickIntervalMs":30000},"new":[1]}
+        """
+
+    @Test func `is read in both versions`() throws {
+        let three = try #require(GatewayHello(json(Self.hello3)))
+        #expect(three.version == 3 && three.scopes == nil && three.deviceToken == nil)
+        #expect(three.mainSession == "agent:main:main" && three.tick == .seconds(30))
+        #expect(three.missingScopes == [])
+        var four = json(Self.hello3)
+        four["protocol"] = .int(4)
+        four["auth"] = json(#"{"role":"operator","scopes":["operator.read"],"deviceToken":"dt"}"#)
+        let hello = try #require(GatewayHello(four))
+        #expect(hello.version == 4 && hello.deviceToken == "dt")
+        #expect(hello.missingScopes == ["operator.write"])
+    }
+
+    @Test func `is none in another version`() {
+        var five = json(Self.hello3)
+        five["protocol"] = .int(5)
+        #expect(GatewayHello(five) == nil && GatewayHello(.null) == nil)
+    }
+
+    @Test func `asks for both versions and nothing that one of them does not know`() throws {
+        let challenge = try #require(GatewayChallenge(json(#"{"nonce":"n","ts":1737264000000}"#)))
+        let statement = DeviceStatement(device: "d", token: "", challenge: challenge)
+        let call = GatewayCall.connect(
+            DeviceProof(statement, publicKey: "p", signature: "s"), version: "1.0")
+        #expect(call.params["minProtocol"]?.int == 3 && call.params["maxProtocol"]?.int == 4)
+        // Without a token there is no auth at all.
+        #expect(call.params["auth"] == nil)
+        #expect(call.params["client"]?["mode"]?.text == "backend")
+        #expect(call.frame(id: "1").count < GatewayFrame.limitBeforeHello)
+    }
+}
+
+@Suite struct `the next attempt to connect` {
+    private func trouble(_ code: String, _ more: String = "") -> GatewayTrouble {
+        let answer = json(
+            #"{"error":{"code":"INVALID_REQUEST","message":"m","details":{"code":"\#(code)"\#(more)}}}"#)
+        guard
+            case .response(_, .failure(let fault)) = try? GatewayFrame(
+                JSON.object([
+                    "type": .string("res"), "id": .string("1"), "ok": .bool(false), "error": answer["error"],
+                ])
+                .bytes[...])
+        else { return GatewayTrouble(.starting) }
+        return GatewayTrouble(refusal: fault)
+    }
+
+    @Test(arguments: [
+        "AUTH_TOKEN_MISSING", "AUTH_BOOTSTRAP_TOKEN_INVALID", "AUTH_PASSWORD_MISSING",
+        "AUTH_PASSWORD_MISMATCH", "AUTH_DEVICE_TOKEN_MISMATCH", "AUTH_SCOPE_MISMATCH",
+        "CONTROL_UI_DEVICE_IDENTITY_REQUIRED", "DEVICE_IDENTITY_REQUIRED", "CLIENT_VERSION_MISMATCH",
+    ])
+    func `is never made after a refusal that stays`(code: String) {
+        let trouble = trouble(code)
+        var backoff = GatewayBackoff()
+        #expect(backoff.wait(after: trouble, chance: 0.5) == nil)
+        #expect(trouble.needsPerson)
+    }
+
+    @Test func `is made slowly where a person must approve the device`() {
+        let trouble = trouble("PAIRING_REQUIRED", #","requestId":"r-1","reason":"not-paired""#)
+        var backoff = GatewayBackoff()
+        #expect(backoff.wait(after: trouble, chance: 0.5) == .seconds(45))
+        #expect(trouble.hint(of: "opta") == "openclaw devices approve r-1")
+        #expect(
+            trouble.sentence(of: "opta", at: "h:1") == "opta: the gateway at h:1 wants this device approved")
+        let paused = self.trouble("PAIRING_REQUIRED", #","pauseReconnect":true"#)
+        #expect(paused.reconnect == .never)
+        // What a gateway names stands in a command that people copy.
+        let evil = self.trouble("PAIRING_REQUIRED", #","requestId":"r; rm -rf /""#)
+        #expect(evil.hint(of: "opta") == "openclaw devices list")
+    }
+
+    @Test func `grows from 800 ms to 15 s by 1.7, a fifth more or less`() {
+        var backoff = GatewayBackoff()
+        let lost = GatewayTrouble(closeCode: nil, reason: "", announced: nil)
+        let waits = (0..<9).map { _ in backoff.wait(after: lost, chance: 0.5)?.milliseconds ?? -1 }
+        #expect(waits == [800, 1360, 2312, 3930, 6681, 11358, 15000, 15000, 15000])
+        #expect(backoff.wait(after: lost, chance: 0) == .seconds(12))
+        #expect(backoff.wait(after: lost, chance: 1)?.milliseconds == 18_000)
+        backoff.succeeded()
+        #expect(backoff.wait(after: lost, chance: 0.5) == .milliseconds(800))
+    }
+
+    @Test func `comes when a restart was announced for`() {
+        let announced = GatewayTrouble(closeCode: 1012, reason: "service restart", announced: .seconds(3))
+        #expect(announced.reconnect == .after(.seconds(3)))
+        #expect(
+            GatewayTrouble(closeCode: 1012, reason: "", announced: nil).reconnect
+                == .after(.milliseconds(1500)))
+        #expect(GatewayTrouble(closeCode: 1002, reason: "", announced: nil).kind == .version(nil))
+        #expect(GatewayTrouble(closeCode: 4001, reason: "", announced: nil).kind == .authChanged)
+        #expect(GatewayTrouble(closeCode: 1013, reason: "", announced: nil).reconnect == .after(.seconds(5)))
+        let expected = trouble("PROTOCOL_MISMATCH", #","expectedProtocol":5"#)
+        #expect(expected.kind == .version(5) && expected.reconnect == .after(.seconds(420)))
+    }
+
+    @Test func `follows a gap in the numbers alone, whatever the first one is`() {
+        var watch = SequenceWatch()
+        #expect(
+            [100, 101, nil, 102, 104, 104, 105].map { watch.note($0) } == [
+                false, false, false, false, true, false, false,
+            ])
+    }
+}
