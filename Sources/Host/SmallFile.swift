@@ -89,6 +89,18 @@ package enum SmallFile {
         if isDurable { try syncFolder(of: path) }
     }
 
+    /// Adds `bytes` to the end of the file at `path`, which is made where there is none; nothing where it would grow
+    /// beyond `limit` bytes.
+    package static func append(_ bytes: [UInt8], to path: String, limit: Int) throws(HostError) {
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
+        let file = try Descriptor.open(path, flags, mode: 0o600)
+        guard Int(lseek(file.raw, 0, SEEK_END)) + bytes.count <= limit else { return }
+        try file.writeAll(bytes[...])
+    }
+
+    /// Removes the file at `path`; nothing happens where there is none.
+    package static func remove(_ path: String) { unsafe unlink(path) }
+
     /// When the file at `path`, or the link that leads to it, was last changed or put there, in microseconds since 1970.
     ///
     /// The corresponding C functions are `stat` and `lstat`.

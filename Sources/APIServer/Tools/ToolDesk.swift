@@ -137,8 +137,15 @@ package final class ToolDesk: Sendable {
             ])
         if let run = user.run {
             let output = daemon.identity.places.output(of: run.id, job: run.job, attempt: run.attempt)
-            ToolLog(besides: output).append(
-                ToolLog.Entry(call, answer, attempt: run.attempt, at: start, elapsed: elapsed))
+            let entry = ToolLog.Entry(call, answer, attempt: run.attempt, at: start, elapsed: elapsed)
+            do throws(HostError) {
+                try ToolLog(besides: output).append(entry)
+            } catch {
+                // What was done stays done: the run has no record of it.
+                daemon.control.logger.warning(
+                    "a call of a tool can't be recorded",
+                    metadata: ["run.id": "\(run.name)", "reason": "\(error)"])
+            }
         }
         return answer
     }

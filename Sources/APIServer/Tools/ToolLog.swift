@@ -1,5 +1,4 @@
 import API
-import Glibc
 import Host
 import Prompting
 import Timeline
@@ -35,15 +34,11 @@ package struct ToolLog: Sendable {
     /// The log of the attempt whose output is at this path.
     package init(besides output: String) { path = output + ".calls" }
 
-    /// Records a call; a disk that is full loses the record, and not the call.
-    func append(_ entry: Entry) {
+    /// Records a call.
+    func append(_ entry: Entry) throws(HostError) {
         let folder = SmallFile.parent(of: path)
-        try? PrivateFolder.make(folder, within: SmallFile.parent(of: folder))
-        let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
-        guard let file = try? Descriptor.open(path, flags, mode: 0o600) else { return }
-        let line = entry.line
-        guard Int(lseek(file.raw, 0, SEEK_END)) + line.count <= Self.limit else { return }
-        try? file.writeAll(line[...])
+        try PrivateFolder.make(folder, within: SmallFile.parent(of: folder))
+        try SmallFile.append(entry.line, to: path, limit: Self.limit)
     }
 
     /// The calls, oldest first; none where none were recorded.
@@ -53,5 +48,5 @@ package struct ToolLog: Sendable {
     }
 
     /// Removes the log; nothing happens where there is none.
-    package func remove() { unsafe unlink(path) }
+    package func remove() { SmallFile.remove(path) }
 }
