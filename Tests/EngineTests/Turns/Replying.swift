@@ -148,7 +148,7 @@ import Tracking
         #expect(fits.post?.message.text == whole)
         record.reply = "+" + whole + letter
         let text = decider.ended(run(.running), record, outlook: Outlook(spec: spec)).post?.message.text ?? ""
-        let end = "\n\n[The reply is cut here: the rest is in: belfry run logs \(run(.running).name)]"
+        let end = "\n\n[The reply is cut here; belfry run logs \(run(.running).name) has more of it]"
         #expect(text.hasSuffix(end) && text.hasPrefix("+" + letter))
         #expect((0..<4).contains(OutputPost.longestReply - (text.utf8.count - end.utf8.count)))
         #expect(!text.unicodeScalars.contains("\u{FFFD}"))

@@ -84,6 +84,8 @@ package final class GatewayEmulator: Sendable {
         var refusals: [JSON] = []
         var failures: [String: [JSON]] = [:]
         var seq = 100
+        /// A run that is to pause does not: it was let go on before.
+        var mayProceed = false
         var heads: [[String: String]] = []
         var server: (any Channel)?
         var port = 0
@@ -148,7 +150,11 @@ package final class GatewayEmulator: Sendable {
 
     /// Goes on with all runs that wait.
     package func proceed() {
-        let paused = state.withLock { state in state.runs.filter { $0.value.isPaused }.map(\.key) }
+        let paused = state.withLock { state in
+            let paused = state.runs.filter { $0.value.isPaused }.map(\.key)
+            state.mayProceed = paused.isEmpty
+            return paused
+        }
         for run in paused { advance(run, from: .max) }
     }
 
@@ -259,7 +265,11 @@ extension GatewayEmulator {
         var events: [JSON] = []
         state.withLock { state in
             guard var run = state.runs[id], run.state == "running" else { return }
-            if start > 0 { run.rest.pauseAfter = nil }
+            if start > 0 {
+                run.rest.pauseAfter = nil
+            } else if state.mayProceed, run.rest.pauseAfter != nil {
+                (state.mayProceed, run.rest.pauseAfter) = (false, nil)
+            }
             run.isPaused = false
             var written = 0
             while !run.rest.pieces.isEmpty {
