@@ -172,7 +172,9 @@ final class GatewayTalk {
     }
 
     private func fail(_ kind: ReplyFailure.Kind, _ detail: String = "", isTimeout: Bool = false) {
-        let failure = ReplyFailure(kind, detail: detail, hasOutput: !assembly.text.isEmpty)
+        var failure = ReplyFailure(kind, detail: detail, hasOutput: !assembly.text.isEmpty)
+        // The gateway had the prompt: its agent may have done what it was asked to.
+        if kind == .truncated || kind == .server { failure.retryAdvice = false }
         end = GatewayNote.End(
             partial: assembly.text.isEmpty ? nil : assembly.text, fault: AttemptFault(failure, at: place),
             isTimeout: isTimeout)
