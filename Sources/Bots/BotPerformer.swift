@@ -131,21 +131,27 @@ package final class BotPerformer: TaskPerformer {
         _ record: inout ExitRecord, _ file: inout OutputFile
     ) async throws {
         var reply = ReplyProgress()
+        // Its provider, or a proxy before it, may repeat the key.
+        let hidden = HiddenTexts(bot.endpoint.key.map { [$0.text] } ?? [])
+        var shown = HidingStream(hidden)
         // Also of a reply that is cut off or canceled: what came of it was used.
         defer {
+            file.append(shown.finish()[...])
             record.outputBytes = file.count
-            record.outputTail = Array(reply.text.utf8.suffix(ExitRecord.tailLimit))
+            record.outputTail = Array(hidden.hide(in: reply.text).utf8.suffix(ExitRecord.tailLimit))
             record.usage = reply.usage.map { BotUsage($0, price: bot.backend.price) }
         }
         var failure: ReplyFailure?
-        defer { if record.reply == nil, !reply.text.isEmpty { record.partialReply = reply.text } }
+        defer {
+            if record.reply == nil, !reply.text.isEmpty { record.partialReply = hidden.hide(in: reply.text) }
+        }
         var last = clock.sinceBoot - ReplyProgress.interval
         attempts.report(.progress(order.key, ReplyProgress.waiting))
         let memory = try MemoryFile.text(bot.backend.memory, of: order.bot)
         let prompt = bot.backend.prompt(order.turns, memory: memory)
         try await ask(bot, prompt, order, since: watch) { event in
             if case .text(let piece) = event {
-                file.append(Array(piece.utf8)[...])
+                file.append(shown.hide(Array(piece.utf8))[...])
                 record.firstWord = record.firstWord ?? clock.sinceBoot - watch
             }
             switch event {
@@ -166,7 +172,7 @@ package final class BotPerformer: TaskPerformer {
             record.fault = AttemptFault(failure, at: bot.endpoint.place)
         } else {
             record.exitCode = 0
-            record.reply = reply.text
+            record.reply = hidden.hide(in: reply.text)
         }
     }
 

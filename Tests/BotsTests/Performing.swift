@@ -16,13 +16,15 @@ private struct PerformerScene {
     private let server: ProviderServer
     private let key = RunKey(run: UniqueID.v4(), attempt: 1)
 
-    init(_ server: ProviderServer, _ dialect: BotBackend.Dialect = .openAI) throws {
+    init(_ server: ProviderServer, _ dialect: BotBackend.Dialect = .openAI, key: String? = nil) throws {
         folder = try TemporaryFolder()
         self.server = server
         let reach = try HTTPReach(
             url: HTTPAddress(server.url(dialect == .openAI ? "/v1" : "")),
             allow: [AddressException("127.0.0.1/32")])
-        let contact = BotInUse(BotBackend(dialect, reach: reach, model: "haiku"))
+        let contact = BotInUse(
+            BotBackend(dialect, reach: reach, model: "haiku"),
+            secrets: FormSecrets(key.map { [BotInUse.key: [$0]] } ?? [:]))
         performer = BotPerformer(
             curl: try CurlMulti(), clock: ManualClock(now: Moment(seconds: 1_793_000_000)),
             userAgent: "Belfry/test", find: { _ in contact })
@@ -66,6 +68,19 @@ private struct PerformerScene {
         #expect(end.fault?.text == "sage: 127.0.0.1 \(sentence)")
         #expect(end.fault?.isOfReply == true)
         #expect(end.partialReply == "Half a" && end.reply == nil)
+    }
+
+    @Test func `hides the key that its provider repeats, wherever it is cut`() async throws {
+        func piece(_ word: String) -> String {
+            #"data: {"choices":[{"index":0,"delta":{"content":"\#(word)"}}]}"# + "\n\n"
+        }
+        let stream = piece("Your key is sk-se") + piece("cret, I") + piece(" think")
+        let scene = try PerformerScene(
+            await ProviderServer(.init(stream + chat("{}", finish: "stop"))), key: "sk-secret")
+        let end = try await scene.reply().end
+        #expect(end.reply == "Your key is ***, I think")
+        #expect(String(decoding: end.outputTail, as: UTF8.self) == end.reply)
+        #expect(try SmallFile.text(scene.folder.file("log")) == end.reply)
     }
 
     @Test func `counts all of its words at the end`() async throws {

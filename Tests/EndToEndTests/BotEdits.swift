@@ -146,6 +146,14 @@ import Testing
             taken.code == 5
                 && taken.errors.contains("there is a bot \"ops\" already, at \(belfry.configPath):"))
         #expect(try await belfry.run("bot", "rm", "ops").code == 5)
+        for (key, fault) in [
+            ("", "the key is empty"), ("two\nlines\n", "the key has several lines or words"),
+        ] {
+            let refused = try await belfry.shell(
+                "printf '\(key)' | belfry --socket \(belfry.socketPath) bot add b6 --backend anthropic --model m --key -"
+            )
+            #expect(refused.code == 2 && refused.errors.contains(fault), "\(refused)")
+        }
         let word = try await belfry.run("bot", "add", "sage", "--backend", "openai", "--model", "m")
         #expect(word.code == 2 && word.errors.contains("this bot has no url"))
         let shown = try await belfry.run("bot", "add", "sage", "--key", "sk-secret")

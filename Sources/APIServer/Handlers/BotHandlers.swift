@@ -40,7 +40,8 @@ extension DaemonHandler {
 
     func addBot(_ draft: BotDraft) async throws(APIError) -> WireBot {
         guard let name = draft.name else { throw APIError(.badValue, "a bot needs a name") }
-        try await asking(await control.addBot(name, draft.settings, key: draft.key))
+        let key = try checked(draft.key)
+        try await asking(await control.addBot(name, draft.settings, key: key))
         return try await bot(name)
     }
 
@@ -50,8 +51,21 @@ extension DaemonHandler {
                 .badValue, "a bot keeps its name", hint: "Add one of the other name, and remove this one.")
         }
         _ = try await bot(name)
-        try await asking(await control.editBot(name, draft.settings, key: draft.key))
+        let key = try checked(draft.key)
+        try await asking(await control.editBot(name, draft.settings, key: key))
         return try await bot(name)
+    }
+
+    /// The key, as far as it can be one: no provider takes one of no words, or of several.
+    private func checked(_ key: String?) throws(APIError) -> String? {
+        guard let key else { return nil }
+        let words = key.split(whereSeparator: \.isWhitespace).count
+        guard words == 1 else {
+            throw APIError(
+                .badValue, words == 0 ? "the key is empty" : "the key has several lines or words",
+                hint: "Pipe in the key alone: --key - < FILE")
+        }
+        return key
     }
 
     func removeBot(_ name: String, force: Bool) async throws(APIError) {
