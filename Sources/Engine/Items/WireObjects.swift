@@ -7,6 +7,17 @@ package import Tracking
 
 // The objects that the API and webhooks show, made of the ledger's records.
 
+extension LiveState {
+    /// The same of a run whose row has ended: for a moment that is ahead of what is shown live.
+    fileprivate func ended(as record: RunRecord) -> LiveState {
+        guard record.state.isEnded, !state.isEnded else { return self }
+        var live = self
+        (live.state, live.reason) = (record.state, record.reason)
+        live.updatedAt = record.endedAt ?? updatedAt
+        return live
+    }
+}
+
 extension WireRun {
     /// The run; `live` is where it is now, when it is under way.
     package init(_ record: RunRecord, live: LiveState?, at now: Moment) {
@@ -27,7 +38,7 @@ extension WireRun {
         signal = record.signal
         latenessMs = record.lateness?.milliseconds
         queueDelayMs = record.queueDelay?.milliseconds
-        self.live = (live ?? record.live).map { WireLive($0, at: now) }
+        self.live = (live ?? record.live).map { WireLive($0.ended(as: record), at: now) }
         outputBytes = record.outputBytes
         outputTail = record.outputTail
         cpuMs = record.cpu?.milliseconds

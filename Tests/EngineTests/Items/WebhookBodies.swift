@@ -135,4 +135,14 @@ private let start = Moment(microseconds: 1_774_746_000_250_000)
                 + #""lastSlot":"2026-03-29T01:01:00.250Z","count":2,"state":"missed","reason":"catchUpNone"}"#
         )
     }
+
+    @Test func `of a run that has ended shows no live state that has not`() {
+        var run = RunRecord(
+            id: "r", job: "job", bot: "belfry", kind: .manual, cause: "key:1", state: .failed,
+            queuedAt: at("10:00:00"), revision: 1)
+        (run.reason, run.endedAt) = (.exitCode, at("10:00:05"))
+        let task = LiveTask(id: "r", botID: "belfry", run: "job#1", name: "job", botName: "belfry")
+        let live = LiveState(task: task, attempt: 1, seq: 3, state: .running, updatedAt: at("10:00:01"))
+        #expect(WireRun(run, live: live, at: at("10:00:06")).live?.state == .failed)
+    }
 }
