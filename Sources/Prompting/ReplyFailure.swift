@@ -182,6 +182,8 @@ package struct RequestRetries: Hashable, Sendable {
     /// `chance` is 0...1, so that many callers do not all come back at one moment.
     package mutating func wait(after failure: ReplyFailure, chance: Double) -> Duration? {
         guard made < Self.limit else { return nil }
+        // That took long: what else waits for the bot goes first.
+        if case .silent = failure.kind { return nil }
         var wait: Duration
         switch failure.retry {
         case .never: return nil

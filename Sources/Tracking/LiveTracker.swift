@@ -101,6 +101,8 @@ public struct LiveTracker: Sendable {
         at now: Moment
     ) -> LiveChange {
         guard live.state.canBecome(state) else { return .none }
+        // What waits to be tried again has not begun: what its last attempt reported is no longer so.
+        if state == .queued, live.state != .scheduled { forgetAttempt(at: now) }
         enter(state, reason: reason, blocked: blocked, at: now)
         if state == .running, live.startedAt == nil { live.startedAt = startedAt ?? now }
         if state == .completed, live.progress != nil { live.progress = 1 }
@@ -122,15 +124,21 @@ public struct LiveTracker: Sendable {
     /// - Returns: whether anything changed.
     public mutating func startAttempt(_ attempt: Int, at now: Moment) -> LiveChange {
         guard attempt > live.attempt, !live.state.isEnded else { return .none }
+        forgetAttempt(at: now)
+        live.attempt = attempt
+        return changed(.stateChange, at: now)
+    }
+
+    /// Keeps of the state what is the run's, not its attempt's.
+    private mutating func forgetAttempt(at now: Moment) {
         let past = live
         self = LiveTracker(
-            task: past.task, attempt: attempt, incarnation: 0, state: past.state, estimator: estimator,
+            task: past.task, attempt: past.attempt, incarnation: 0, state: past.state, estimator: estimator,
             usualGap: usualGap, at: now)
         live.seq = past.seq
         live.reason = past.reason
         live.usual = past.usual
         live.wake = past.wake
-        return changed(.stateChange, at: now)
     }
 
     /// Adopts what past runs of the job show, which is read a moment after the start.

@@ -361,6 +361,9 @@ struct SteadyClock: WallClock {
         #expect(record.fault?.mayPass == (reason == .truncated))
         let log = try scene.log()
         #expect(log.hasSuffix(end), "\(log)")
+        // Events for programs are no words for a person.
+        let tail = String(decoding: record.outputTail, as: UTF8.self)
+        #expect(!tail.contains(#""type""#), "\(tail)")
     }
 
     @Test func `is not run when it must not be asked, and runs again once it may be`() async throws {

@@ -148,5 +148,7 @@ import Testing
         #expect(
             retries.wait(after: ReplyFailure(.rateLimited(after: .seconds(60))), chance: 0) == .seconds(60))
         #expect(retries.wait(after: ReplyFailure(.auth), chance: 0) == nil)
+        // Nothing came for a minute or more: others wait for the bot.
+        #expect(retries.wait(after: ReplyFailure(.silent(.seconds(60))), chance: 0) == nil)
     }
 }

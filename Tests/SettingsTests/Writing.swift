@@ -57,6 +57,16 @@ import Timeline
                 """)
     }
 
+    @Test func `keeps that a prompt is tried once, and only where that is written`() throws {
+        for tries in ["", "    retry: { attempts: 1 }\n"] {
+            let source = "jobs:\n  backup:\n    schedule: manual\n    bot: sage\n    prompt: Hi\n\(tries)"
+            let job = try read(source)
+            #expect(job.isTriedOnce == !tries.isEmpty)
+            #expect(text(job).contains("retry: { attempts: 1 }") == !tries.isEmpty)
+            #expect(try read(text(job)).isTriedOnce == job.isTriedOnce)
+        }
+    }
+
     @Test func `shows a script line by line`() throws {
         let job = spec { $0.action = .shell("set -e\n\ncd /home\n  tar c . | gzip >\"$OUT\"\n") }
         #expect(

@@ -219,9 +219,13 @@ struct ReplyReading {
         return hidden.hide(in: Array(hidden.dropCutBeginning(bytes)))
     }
 
-    /// What explains best why there is no reply: the program's errors, else what it printed.
+    /// What explains best why there is no reply: the program's errors, else what it printed as far as a person can read
+    /// that.
     private func lastWords(of exit: ExitRecord) -> [UInt8] {
-        exit.errorTail.isEmpty ? exit.outputTail : exit.errorTail
+        guard exit.errorTail.isEmpty else { return exit.errorTail }
+        if note.dialect == .text { return exit.outputTail }
+        if case .malformed? = failure?.kind { return exit.outputTail }
+        return Array(hidden.hide(in: progress.text).utf8.suffix(ExitRecord.tailLimit))
     }
 
     /// Without a reply the attempt's output ends with them, unless a person reads it as the reply: of those the failure's

@@ -157,8 +157,8 @@ struct RetryChance {
 }
 
 extension JobSpec {
-    /// Whether it is a prompt of a job that asks for no retries of its own.
-    var retriesAsReply: Bool { prompt != nil && thread == nil && attempts == 1 }
+    /// Whether it is a prompt of a job that says nothing of retries.
+    var retriesAsReply: Bool { prompt != nil && thread == nil && attempts == 1 && !isTriedOnce }
 }
 
 /// What is known of a run's job when one of its attempts has ended.

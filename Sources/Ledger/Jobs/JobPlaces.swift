@@ -95,6 +95,7 @@ extension JobPlace {
         get: { .int($0.attempts) },
         set: { spec, value in
             spec.attempts = value?.int ?? spec.attempts
+            spec.isTriedOnce = value?.int == 1
             if spec.attempts == 1 { spec.retriesLost = false }
         })
 

@@ -31,6 +31,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     ///
     /// 1 or more.
     package var attempts = 1
+    /// Whether it is written that a run is tried once: then a prompt is not asked again, whatever its provider answers.
+    package var isTriedOnce = false
     /// Whether a run is also tried again when its outcome is unknown.
     package var retriesLost = false
     /// The longest wait before the second attempt; doubled for each one after it.
@@ -153,6 +155,7 @@ extension JobSpec {
         try read(&timeout, .timeout)
         try read(&grace, .grace)
         try read(&attempts, .attempts)
+        try read(&isTriedOnce, .isTriedOnce)
         try read(&retriesLost, .retriesLost)
         try read(&backoff, .backoff)
         try read(&leftovers, .leftovers)

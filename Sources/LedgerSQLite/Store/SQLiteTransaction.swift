@@ -217,7 +217,7 @@ final class SQLiteTransaction: Transaction {
 }
 
 /// Every statement that writes, by station.
-struct StationRows {
+final class StationRows {
     private let jobs: JobRows
     private let slots: SlotRows
     private let runs: RunRows

@@ -33,7 +33,8 @@ package struct JobSource {
             }
             let rows = fields.rows.filter { $0.key == key || $0.key.hasPrefix(key + ".") }
             let members = rows.compactMap { row -> (name: String, text: String)? in
-                guard let value = row.get(spec), value != row.standard else { return nil }
+                let isWritten = row.key == "retry.attempts" && spec.isTriedOnce
+                guard let value = row.get(spec), isWritten || value != row.standard else { return nil }
                 let name = row.key == key ? "" : String(row.key.dropFirst(key.count + 1))
                 return (name, written(value, row.form, spec, indent: name.isEmpty ? 6 : 8))
             }

@@ -103,7 +103,12 @@ final class ChatSession {
 
     private func show(_ message: WireMessage) {
         ids.insert(message.id)
-        if message.from == "user" { return screen.add(said: message.text) }
+        if let sender = message.sender {
+            // Another bot handed it over.
+            screen.add("\(PlainText.oneLine(sender)) to \(bot.name):", .dim)
+        } else if message.from == "user" {
+            return screen.add(said: message.text)
+        }
         for line in PlainText.lines(message.text) { screen.add(line) }
         screen.add("")
     }

@@ -224,7 +224,8 @@ final class Belfry: Sendable {
         let process = try ChildProcess(
             path, words, environment: environment, folder: folder.path,
             streams: .files(output: output, errors: errors))
-        if let input { try process.write(input) }
+        // It may end without reading any of it; what came of that is the answer.
+        if let input { try? process.write(input) }
         try process.closeInput()
         guard let code = await process.status() else { throw Feed.Ended() }
         return Answer(

@@ -90,6 +90,8 @@ import WardenProtocol
         let own = chance(attempts: 2) { $0.action = .prompt("Hi") }
         #expect(moment(busy, of: own) != nil && moment(busy, attempt: 2, of: own) == nil)
         #expect(moment(busy, of: chance(attempts: 1)) == nil)
+        let once = chance(attempts: 1) { ($0.action, $0.isTriedOnce) = (.prompt("Hi"), true) }
+        #expect(moment(busy, of: once) == nil)
     }
 
     @Test func `does not follow the last one, nor a run to be canceled`() {
