@@ -103,10 +103,11 @@ let programs: [Target] = [
 ]
 
 let suites: [Target] = [
+    .target(name: "CLineOutput", path: "Tests/CLineOutput"),
     .target(
         name: "TestSupport",
         dependencies: [
-            "Timeline", "Tracking", "Delivery", "Host", .crypto, .nio, .nioPosix, .nioHTTP, .nioWebSocket,
+            "CLineOutput", "Timeline", "Tracking", "Delivery", "Host", .crypto, .nio, .nioPosix, .nioHTTP, .nioWebSocket,
         ], path: "Tests/TestSupport", swiftSettings: strict()),
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),

@@ -293,11 +293,11 @@ enum Streams {
         #expect(try await asking.value.failure?.kind == .network)
     }
 
-    @Test func `gives up a server that never answers`() async throws {
-        let scene = try Scene(await ProviderServer(.init("", then: .mute)))
-        let asking = Task { try await scene.ask(timeouts: .init(head: .milliseconds(100))) }
-        for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
-        #expect(try await asking.value.failure?.kind == .silent(.milliseconds(100)))
+    @Test func `gives up a server that never answers, and leaves the next try to the scheduler`() async throws {
+        let scene = try Scene(await ProviderServer(.init("", then: .mute), .init(Streams.chat)))
+        let events = try await scene.ask(timeouts: .init(head: .milliseconds(100)))
+        #expect(events.failure?.kind == .silent(.milliseconds(100)))
+        #expect(events.failure?.retry == .soon)
     }
 
     @Test func `ends with its task, and with its connection`() async throws {

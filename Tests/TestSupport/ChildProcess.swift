@@ -1,3 +1,5 @@
+// Linked for what it does before any test runs.
+import CLineOutput
 import Glibc
 import Host
 import Synchronization

@@ -13,7 +13,7 @@ package final class ManualClock: WallClock {
         var lastTicket = 0
         /// Sleepers that fell asleep and have not been reported yet.
         var reports: [Moment] = []
-        var watchers: [CheckedContinuation<Moment, Never>] = []
+        var watchers: [(ticket: Int, continuation: CheckedContinuation<Moment, Never>)] = []
     }
 
     private let state: Mutex<State>
@@ -52,14 +52,29 @@ package final class ManualClock: WallClock {
     }
 
     /// Waits until somebody goes to sleep and returns until when; each sleep is reported once, in order.
+    ///
+    /// In a test whose time limit has passed it returns at once, so that the others go on.
     package func nextSleeper() async -> Moment {
-        await withCheckedContinuation { watcher in
-            let reported: Moment? = state.withLock { state in
-                if !state.reports.isEmpty { return state.reports.removeFirst() }
-                state.watchers.append(watcher)
-                return nil
+        let ticket = state.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { watcher in
+                let reported: Moment? = state.withLock { state in
+                    if !state.reports.isEmpty { return state.reports.removeFirst() }
+                    if Task.isCancelled { return state.now }
+                    state.watchers.append((ticket, watcher))
+                    return nil
+                }
+                if let reported { watcher.resume(returning: reported) }
             }
-            if let reported { watcher.resume(returning: reported) }
+        } onCancel: {
+            let (watcher, now) = state.withLock { state in
+                let index = state.watchers.firstIndex { $0.ticket == ticket }
+                return (index.map { state.watchers.remove(at: $0).continuation }, state.now)
+            }
+            watcher?.resume(returning: now)
         }
     }
 
@@ -91,7 +106,7 @@ package final class ManualClock: WallClock {
             if state.canceled.remove(ticket) != nil { return .canceled }
             if moment <= state.now { return .due }
             state.sleepers[ticket] = (moment, continuation)
-            if !state.watchers.isEmpty { return .asleep(state.watchers.removeFirst()) }
+            if !state.watchers.isEmpty { return .asleep(state.watchers.removeFirst().continuation) }
             state.reports.append(moment)
             return .asleep(nil)
         }
