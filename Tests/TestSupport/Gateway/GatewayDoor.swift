@@ -171,7 +171,8 @@ final class GatewayDoor: Sendable {
             ?? GatewaySchemas.fault(in: params, of: method, version: version).map {
                 "invalid \(method) params: \($0)"
             }
-        gateway.note(.init(method: method, params: params, fault: fault))
+        // Noted once it has had its effect: what a test does next meets a gateway that has taken it.
+        defer { gateway.note(.init(method: method, params: params, fault: fault)) }
         if let fault {
             refuse(id, "INVALID_REQUEST", fault)
             if !isOpen { close(1008, "invalid handshake") }
