@@ -171,8 +171,11 @@ final class GatewayDoor: Sendable {
             ?? GatewaySchemas.fault(in: params, of: method, version: version).map {
                 "invalid \(method) params: \($0)"
             }
-        // Noted once it has had its effect: what a test does next meets a gateway that has taken it.
-        defer { gateway.note(.init(method: method, params: params, fault: fault)) }
+        // A call is noted once it has had its effect: what a test does next meets a gateway that has taken it. What asks
+        // to be let in is noted before it is answered: the answer is what tests of that wait for.
+        let request = GatewayEmulator.Request(method: method, params: params, fault: fault)
+        if !isOpen { gateway.note(request) }
+        defer { if isOpen { gateway.note(request) } }
         if let fault {
             refuse(id, "INVALID_REQUEST", fault)
             if !isOpen { close(1008, "invalid handshake") }
