@@ -107,7 +107,8 @@ let suites: [Target] = [
     .target(
         name: "TestSupport",
         dependencies: [
-            "CLineOutput", "Timeline", "Tracking", "Delivery", "Host", .crypto, .nio, .nioPosix, .nioHTTP, .nioWebSocket,
+            "CLineOutput", "Timeline", "Tracking", "Delivery", "Host", .crypto, .nio, .nioPosix, .nioHTTP,
+            .nioWebSocket,
         ], path: "Tests/TestSupport", swiftSettings: strict()),
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),

@@ -293,7 +293,8 @@ enum Streams {
         #expect(try await asking.value.failure?.kind == .network)
     }
 
-    @Test func `gives up a server that never answers, and leaves the next try to the scheduler`() async throws {
+    @Test func `gives up a server that never answers, and leaves the next try to the scheduler`() async throws
+    {
         let scene = try Scene(await ProviderServer(.init("", then: .mute), .init(Streams.chat)))
         let events = try await scene.ask(timeouts: .init(head: .milliseconds(100)))
         #expect(events.failure?.kind == .silent(.milliseconds(100)))
