@@ -25,7 +25,8 @@ extension DaemonHandler {
             pending: [.pending, .waiting, .held].reduce(0) { $0 + (engine.outbox[$1] ?? 0) },
             dead: engine.outbox[.dead] ?? 0)
         status.channels = engine.channels.map { WireChannel($0.channel, $0.health) } + leftOutChannels
-        status.bots = try await bots().filter { $0.model != nil }.map {
+        let speakers = control.activeConfiguration.configuration.speakers
+        status.bots = try await bots().filter { speakers.contains($0.name) }.map {
             WireBotState(name: $0.name, status: $0.status ?? "", since: $0.since, reason: $0.reason)
         }
         status.problems = engine.problems.map {
