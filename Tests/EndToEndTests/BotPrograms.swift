@@ -186,12 +186,24 @@ import Testing
         let row = try await belfry.json("run", "show", "news#1")
         #expect(row["state"].text == "failed" && row["reason"].text == "notFound")
         #expect(try await belfry.run("run", "show", "news#1").text.contains("cc: no program \"no-such-bot\""))
+        #expect(try await belfry.run("status").text.contains("1 offline (cc)"))
         let test = try await belfry.run("bot", "test", "cc")
         #expect(
             test.code == 1 && test.text.contains("failed  configuration there is no program \"no-such-bot\""))
         #expect(try await belfry.run("bot", "test", "cc", "--ask").code == 1)
         let check = try await belfry.run("belfryd", ["--check", "--config", belfry.configPath])
         #expect(check.code == 0 && check.errors.contains("there is no program \"no-such-bot\""))
+    }
+
+    @Test func `that fails is explained by its own last words`() async throws {
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh] }", script: "echo no tape >&2; exit 4")
+        let words = "sh ended with exit code 4: no tape"
+        let asked = try await belfry.run("ask", "cc", "Well?")
+        #expect(asked.code == 1 && asked.errors.contains("cc did not reply: \(words)"))
+        #expect(try await belfry.run("run", "show", "cc.reply#1").text.contains("cc: \(words)"))
+        let followed = try await belfry.run("run", "news", "--follow")
+        #expect((followed.text + followed.errors).contains(words), "\(followed)")
     }
 
     @Test func `replies to a test that asks it, without a run or a message`() async throws {

@@ -74,7 +74,8 @@ enum RunText {
             return parts.joined(separator: "; ")
         case .failed, .lost:
             // What never began, or not once more, has only Belfry's words.
-            return run.startedAt == nil || speaksForItself(run.reason) ? run.live?.message : nil
+            let isSentence = run.startedAt == nil || speaksForItself(run.reason) || isSaidOfBot(run)
+            return isSentence ? run.live?.message : nil
         case .canceled: return end
         case .skipped: return run.live?.message
         default: return nil
@@ -108,6 +109,12 @@ enum RunText {
             true
         default: false
         }
+    }
+
+    /// Whether its last message is why its bot did not reply: such a sentence begins with the bot's name.
+    private static func isSaidOfBot(_ run: WireRun) -> Bool {
+        guard run.reason == .exitCode || run.reason == .signal, let bot = run.bot else { return false }
+        return run.live?.message?.hasPrefix("\(bot): ") == true
     }
 
     /// How an attempt ended, or where it is.
