@@ -147,6 +147,19 @@ import Testing
         #expect(try await belfry.json("run", "show", "sage.reply")["state"].text == "running")
     }
 
+    @Test func `says at the end of that time what a reply waits for`() async throws {
+        let server = try await ProviderServer(
+            .init(#"{"error":{"message":"slow down"}}"#, status: 429, headers: ["Retry-After": "600"]))
+        let belfry = try await Belfry.start(config(server))
+        let asking = try ChildProcess(
+            BuiltProgram.path("belfry"), ["ask", "sage", "Quick?", "--wait", "20s"],
+            environment: belfry.environment, streams: .bothInLines)
+        let line = await asking.line { $0.contains("has not replied in time") }
+        let reason = "the provider received too many requests; waits for the next attempt"
+        #expect(line?.contains("in time: " + reason) == true, "\(line ?? "")")
+        #expect(await asking.status() == 6)
+    }
+
     @Test func `is refused with a bot that answers nobody, and one that nobody knows`() async throws {
         let belfry = try await Belfry.start("bots: { ops: { backend: command } }")
         let silent = try await belfry.run("send", "ops", "hello")

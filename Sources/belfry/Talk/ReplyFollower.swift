@@ -98,8 +98,19 @@ struct ReplyFollower {
     private func check() throws(APIError) {
         guard let deadline, ContinuousClock().now >= deadline else { return }
         throw APIError(
-            .timedOut, "\(message.bot) has not replied in time",
+            .timedOut, "\(message.bot) has not replied in time" + reason,
             hint: "The reply will arrive later: belfry messages \(message.bot)")
+    }
+
+    /// What keeps the reply from coming, where that is known: how its last attempt failed, and what its run waits for.
+    private var reason: String {
+        guard let reply = try? client.ask(Endpoints.reply(message.id)),
+            let name = reply.run?.name.flatMap({ RunName($0) }),
+            let run: WireRun = try? client.ask(Endpoints.run(name)), run.state.isBeforeStart
+        else { return "" }
+        let failure = run.attempts?.last { $0.state.isFailure }?.reason?.words
+        let parts = [failure, RunText.detail(run)].compactMap(\.self)
+        return parts.isEmpty ? "" : ": " + parts.joined(separator: "; ")
     }
 }
 
