@@ -77,7 +77,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.items) { try await items(limit: $0.query.limit) }
         table.on(Endpoints.notify, isBrief: true) { try await notify($0.body) }
         table.on(Endpoints.read) { try await read($0.path) }
-        table.on(Endpoints.bots) { _ in try await bots() }
+        table.on(Endpoints.bots) { _ in try await listedBots() }
         table.on(Endpoints.bot) { try await bot($0.path) }
         table.on(Endpoints.addBot) { try await addBot($0.body) }
         table.on(Endpoints.editBot) { try await editBot($0.path, $0.body) }

@@ -58,6 +58,9 @@ import Timeline
             let bots = try await house.belfry("bot", "list", "--json")
             let unread = try WireCoding.decode([WireBot].self, from: bots.output.utf8)
             #expect(unread.first { $0.name == "ops" }?.unread == 1)
+            #expect(unread.first { $0.name == "ops" }?.lastMessage?.text == "The tape is full")
+            let ops = try await house.belfry("bot", "show", "ops")
+            #expect(ops.output.contains("The tape is full"))
 
             #expect(try await house.belfry("read", messages.first?.id ?? "").status == 0)
             let read = try await house.belfry("messages", "ops", "--json")

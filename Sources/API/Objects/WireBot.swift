@@ -38,6 +38,8 @@ package struct WireBot: Hashable, Sendable, Codable {
     package var jobs: Int
     /// How many of its messages nobody has read.
     package var unread: Int
+    /// What was said last, by it or to it, its first 1,000 characters; absent: nothing was, or not asked for.
+    package var lastMessage: WireMessage?
     /// What it used; absent: it never replied.
     package var usage: WireBotUsage?
     /// How far it is in its budget; absent: it has none.

@@ -17,7 +17,23 @@ extension DaemonHandler {
                 .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
         }
         bot.session = try await session(of: name)
+        bot.lastMessage = try await lastMessage(of: name)
         return bot
+    }
+
+    /// The bots with what was said last.
+    func listedBots() async throws(APIError) -> [WireBot] {
+        var bots = try await bots()
+        for index in bots.indices { bots[index].lastMessage = try await lastMessage(of: bots[index].name) }
+        return bots
+    }
+
+    private func lastMessage(of bot: String) async throws(APIError) -> WireMessage? {
+        let last = try await reading(await control.ledger.messages(bot: bot, search: nil, limit: 1)).first
+        guard let last else { return nil }
+        var message = WireMessage(last)
+        message.text = String(message.text.prefix(1000))
+        return message
     }
 
     /// The session of the bot's thread `main`; nil: each prompt of it stands alone, or it answers nobody.

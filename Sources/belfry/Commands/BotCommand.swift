@@ -74,6 +74,7 @@ struct BotShowCommand: ParsableCommand {
         screen.field("why", bot.message.map(PlainText.oneLine))
         screen.field("jobs", "\(bot.jobs)")
         screen.field("unread", "\(bot.unread)")
+        screen.field("last", bot.lastMessage.map { BotText.last($0, screen) })
         screen.field("this month", bot.usage.map { BotText.usage($0.month, replies: $0.monthReplies) })
         screen.field("total", bot.usage.map { BotText.usage($0.total, replies: $0.totalReplies) })
         screen.field("budget", bot.budget.map(BotText.budget))

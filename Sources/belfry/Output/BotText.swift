@@ -56,6 +56,12 @@ enum BotText {
         "\(screen.time(error.at)) " + because(error.message ?? error.reason, of: bot)
     }
 
+    /// `10:00:01 you: Summarize it.`.
+    static func last(_ message: WireMessage, _ screen: Screen) -> String {
+        let words = MessageText.preview(of: message, glyphs: false).drop { $0 == " " || $0 == "*" }
+        return "\(screen.time(message.at)) \(words)"
+    }
+
     /// `blocked: api.example.org refused the key (401)`.
     static func status(_ bot: WireBot) -> String {
         guard let status = bot.status else { return "-" }
