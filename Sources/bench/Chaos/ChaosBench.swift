@@ -148,6 +148,9 @@ enum ChaosBench {
             faults.append("no bot replied")
         }
         if victim == .daemon, kills >= 10, verdict.talk.cut == 0 { faults.append("no reply was cut off") }
+        if victim == .daemon, kills >= 100, verdict.talk.outlived == 0 {
+            faults.append("no program's reply outlived a daemon")
+        }
         if kills >= 10, refused == 0 { faults.append("no receiver had an outage") }
         if victim == .warden, kills >= 4, verdict.lost + verdict.retries == 0 {
             faults.append("no run lost its warden")
@@ -178,7 +181,8 @@ enum ChaosBench {
             \(verdict.runs) runs, \(lost), \(verdict.retries) retries, \(verdict.starts) starts reported by the \
             jobs, \(edits) editions with \(verdict.changed) slots missed by them, \(verdict.notices) notices in \
             \(verdict.deliveries) deliveries, \(refused) of them refused in outages; \(verdict.talk.replied) prompts \
-            replied to, \(verdict.talk.cut) cut off, \(verdict.talk.answered) sayings answered
+            replied to, \(verdict.talk.cut) cut off, \(verdict.talk.written) replies of a program, \
+            \(verdict.talk.outlived) of them across a kill, \(verdict.talk.answered) sayings answered
             """)
         report(
             "lost, doubled, executed twice, outdated, undelivered", "\(faults.count) faults", limit: "0",

@@ -38,6 +38,7 @@ final class ChaosHome {
         talk = try ChaosTalk()
         runtime = try BenchFolder(inMemory: true)
         binaries = SmallFile.parent(of: try Machine.executablePath())
+        try SmallFile.replace(folder + "/scribe", with: Array(ChaosTalk.program(done: done).utf8))
         try writeConfiguration()
     }
 
@@ -57,7 +58,7 @@ final class ChaosHome {
         for job in untidyJobs { periods[job] = Self.untidy.period }
         for job in spreadJobs { periods[job] = Self.spread.period }
         for job in ChaosEdits.edited + ChaosEdits.fleeting { periods[job] = 1 }
-        for job in ChaosTalk.jobs { periods[job] = ChaosTalk.period }
+        for job in ChaosTalk.jobs + [ChaosTalk.programJob] { periods[job] = ChaosTalk.period }
         return periods
     }
 

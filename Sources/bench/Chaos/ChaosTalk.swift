@@ -6,13 +6,18 @@ import LedgerSQLite
 import Timeline
 import Tracking
 
-/// The bots of a chaos home: some of them have a job that is a prompt, and one is talked to.
+/// The bots of a chaos home: some of them have a job that is a prompt, one is a program, and one is talked to.
 ///
-/// Their provider is in this process and lives on; a reply takes longer than many a daemon here lives.
+/// The provider of the others is in this process and lives on. A reply takes longer than many a daemon here lives: that of
+/// a provider is cut off then, that of a program is not.
 struct ChaosTalk {
     /// The jobs that are prompts, each with a bot of its own.
     static let jobs = (0..<3).map { "prompt-\($0)" }
     static let period = 3
+    /// The job whose bot is a program.
+    static let programJob = "program"
+    /// What its replies begin and end with, with the id of their run behind it.
+    fileprivate static let (begin, end) = ("begun-", "done-")
     /// The bot that people talk to.
     static let listener = "listener"
     private static let words = 12
@@ -28,6 +33,19 @@ struct ChaosTalk {
     /// The lines under `bots:`.
     var bots: String {
         (Self.jobs.map { Self.bot(of: $0) } + [Self.listener]).map { "  \(provider.bot($0))\n" }.joined()
+            + "  scribe: { backend: { kind: command, command: [sh, scribe] } }\n"
+    }
+
+    /// The program that is a bot: it notes its start in the file `done`, as the jobs do, and takes its time.
+    static func program(done: String) -> String {
+        """
+        cat > /dev/null
+        echo "0 $BELFRY_RUN_ID $BELFRY_ATTEMPT begin" >> \(done)
+        echo "\(begin)$BELFRY_RUN_ID"
+        sleep 1.5
+        echo "\(end)$BELFRY_RUN_ID"
+
+        """
     }
 
     /// The lines under `jobs:`.
@@ -38,6 +56,7 @@ struct ChaosTalk {
 
             """
         }.joined()
+            + "  \(Self.programJob): { schedule: \"*/\(Self.period) * * * * *\", bot: scribe, prompt: Write. }\n"
     }
 
     private static func bot(of job: String) -> String { job.replacing("prompt", with: "poet") }
@@ -52,7 +71,7 @@ struct ChaosTalk {
 
     /// Whether the run asks a bot.
     static func isTalk(_ run: RunRecord) -> Bool {
-        run.kind == .reply || jobs.contains(run.job)
+        run.kind == .reply || jobs.contains(run.job) || run.job == programJob
     }
 
     /// A reply as the ledger has it.
@@ -78,22 +97,31 @@ struct ChaosTalkVerdict {
     /// How many prompts of jobs were replied to, how many were cut off, and how many sayings were answered.
     private(set) var replied = 0
     private(set) var cut = 0
+    /// How many replies of the program there are, and how many of them were begun before a kill and ended after it.
+    private(set) var written = 0
+    private(set) var outlived = 0
     private(set) var answered = 0
     /// What is wrong; empty when all is well.
     private(set) var faults: [String] = []
 
+    /// Whether what the program does may be lost: only when its warden was killed.
+    private let mayLose: Bool
     private let asked: [BareProvider.Reply]
     private let kills: [Moment]
     private let output: String
 
     /// Reads the ledger of a home whose daemon has stopped.
     init(
-        _ talk: ChaosTalk, _ ledger: SQLiteLedger, _ runs: [RunRecord], kills: [Moment], output: String
+        _ talk: ChaosTalk, _ ledger: SQLiteLedger, _ runs: [RunRecord], kills: [Moment], output: String,
+        mayLose: Bool
     ) async throws {
+        self.mayLose = mayLose
         asked = talk.provider.replies
         self.kills = kills
         self.output = output
-        let runs = runs.filter(ChaosTalk.isTalk)
+        let written = runs.filter { $0.job == ChaosTalk.programJob }
+        judgeProgram(written, try await Self.replies(of: "scribe", in: ChaosTalk.programJob, ledger))
+        let runs = runs.filter { ChaosTalk.isTalk($0) && $0.job != ChaosTalk.programJob }
         var posted: [ChaosTalk.Posted] = []
         for job in ChaosTalk.jobs {
             let bot = runs.first { $0.job == job }?.bot ?? ""
@@ -131,6 +159,33 @@ struct ChaosTalkVerdict {
             }
         }
         for message in posted where !message.isWhole { fault("a reply is not whole: \(message.text)") }
+    }
+
+    /// The program's reply to each prompt is there once and whole, whatever happened to the daemon meanwhile.
+    private mutating func judgeProgram(_ runs: [RunRecord], _ posted: [ChaosTalk.Posted]) {
+        let byRun = Dictionary(grouping: posted) { $0.run ?? "" }
+        for run in runs where run.slot != nil {
+            let messages = byRun[run.id] ?? []
+            switch run.state {
+            case .completed:
+                written += 1
+                if let start = run.startedAt, let end = run.endedAt,
+                    kills.contains(where: { start < $0 && $0 < end })
+                {
+                    outlived += 1
+                }
+                let whole = "\(ChaosTalk.begin)\(run.id)\n\(ChaosTalk.end)\(run.id)"
+                let texts = messages.map(\.text)
+                if texts != [whole] { fault("\(run.name): completed with \(texts)") }
+            case .lost where mayLose:
+                if !messages.isEmpty { fault("\(run.name): is lost, and has a reply all the same") }
+            default: fault("\(run.name): is \(run.state.rawValue) \(run.reason?.rawValue ?? "")")
+            }
+        }
+        let known = Set(runs.map(\.id))
+        for message in posted where message.run.map({ !known.contains($0) }) ?? true {
+            fault("a reply of nobody's run: \(message.text)")
+        }
     }
 
     /// What was said was answered once, and in the order in which it was said.

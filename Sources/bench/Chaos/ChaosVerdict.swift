@@ -41,7 +41,7 @@ struct ChaosVerdict {
         let ledger = try SQLiteLedger(path: home.folder + "/state/ledger.sqlite")
         let all = try await ledger.runs(RunFilter())
         talk = try await ChaosTalkVerdict(
-            home.talk, ledger, all, kills: kills, output: home.folder + "/state/output")
+            home.talk, ledger, all, kills: kills, output: home.folder + "/state/output", mayLose: mayLose)
         faults = talk.faults
         let spans = try await ledger.spans(of: nil, limit: .max)
         let decidedUntil = try await ledger.watermark()?.decidedUntil ?? Moment(seconds: 0)
