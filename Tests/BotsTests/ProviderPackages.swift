@@ -95,6 +95,29 @@ import Tracking
         #expect(read.calls?.map(\.name) == ["notify", "list_tasks"])
     }
 
+    @Test func `refuses what fails or ends in the middle, as Belfry does`() async throws {
+        let part = Self.tool.components(separatedBy: "event: content_block_stop").first ?? ""
+        let overload =
+            part + "event: error\n"
+            + #"data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"# + "\n\n"
+        let busy = try await ProviderServer(.init(overload, piece: 9))
+        #expect(try await read("anthropic", busy.url()).error != nil)
+        #expect(try await Scene(.anthropic, busy).ask().failure?.word == "overloaded")
+        let cut = try await ProviderServer(.init(part, piece: 9, then: .cut))
+        #expect(try await read("anthropic", cut.url()).error != nil)
+        #expect(try await Scene(.anthropic, cut).ask().failure?.word == "truncated")
+        let chunks = Self.calls.components(separatedBy: "data: [DONE]").first ?? ""
+        let first = (chunks.components(separatedBy: "\n\n").first ?? "") + "\n\n"
+        let failing =
+            first + #"data: {"error":{"message":"The server had an error","type":"server_error"}}"# + "\n\n"
+        let broken = try await ProviderServer(.init(failing, piece: 9))
+        #expect(try await read("openai", broken.url("/v1")).error == "APIError")
+        #expect(try await Scene(.openAI, broken).ask().failure?.word == "server")
+        let closed = try await ProviderServer(.init(first, piece: 9, then: .cut))
+        #expect(try await read("openai", closed.url("/v1")).error != nil)
+        #expect(try await Scene(.openAI, closed).ask().failure?.word == "truncated")
+    }
+
     @Test(arguments: [
         (401, "AuthenticationError", "auth"), (404, "NotFoundError", "address"),
         (429, "RateLimitError", "rateLimited"),
