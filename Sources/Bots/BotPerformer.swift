@@ -3,12 +3,14 @@ import Delivery
 import Host
 package import Performing
 package import Prompting
+import Synchronization
 package import Timeline
 import Tracking
 
 /// Asks bots: each attempt is one reply, which is written to its output while it comes.
 ///
-/// Works inside the daemon: a reply ends with it, and what came of it is kept.
+/// Works inside the daemon: a reply ends with it, and what came of it is kept. One in which tools were called goes on when
+/// the next daemon connects, from the last call on.
 package final class BotPerformer: TaskPerformer {
     package let attempts = OwnAttempts()
     private let curl: CurlMulti
@@ -16,14 +18,27 @@ package final class BotPerformer: TaskPerformer {
     private let userAgent: String
     private let sizeNames = SizeNames()
     private let tools: BotTools
+    /// How far the replies are in which tools are called; nil: nobody keeps that.
+    private let notes: AttemptNotes<LoopNote>?
+    private let known: Mutex<[RunKey: LoopNote]>
+    /// The attempts of an earlier daemon that can't go on, and why.
+    package let unreadable: [RunKey: String]
     private let find: @Sendable (String) async throws(AttemptFault) -> BotInUse?
 
     /// A performer that asks the bots that `find` returns by their names, as they are at that moment; it throws where
     /// one must not be asked now; they may call `tools`.
+    ///
+    /// In `folder` it keeps what it must know of replies in which tools are called.
+    /// - Throws: a `HostError` where that folder can't be read.
     package init(
         curl: CurlMulti, clock: any WallClock, userAgent: String, tools: BotTools = .none,
+        folder: String? = nil,
         find: @escaping @Sendable (String) async throws(AttemptFault) -> BotInUse?
-    ) {
+    ) throws {
+        notes = folder.map { AttemptNotes(folder: $0, limit: LoopNote.limit) }
+        let recalled = try notes?.all()
+        known = Mutex(recalled?.readable ?? [:])
+        unreadable = recalled?.unreadable ?? [:]
         self.curl = curl
         self.clock = clock
         self.userAgent = userAgent
@@ -33,25 +48,61 @@ package final class BotPerformer: TaskPerformer {
 
     // MARK: Performer
 
+    package func connect() async throws -> Int32? {
+        for note in known.withLock({ Array($0.values) }) { resume(note) }
+        attempts.reportAll()
+        return nil
+    }
+
+    package func holds(_ key: RunKey) -> Bool { known.withLock { $0[key] != nil } }
+
     package func start(_ order: AttemptOrder) {
         guard case .prompt(let prompt) = order else {
             return attempts.report(.refused(order.key, .badOrder, text: "a bot runs no programs"))
         }
+        if let note = known.withLock({ $0[prompt.key] }) { return resume(note) }
         let start = clock.now
-        attempts.begin(order.key, at: start) { [self] in await perform(prompt, since: start) }
+        attempts.begin(order.key, at: start) { [self] in
+            await perform(LoopNote(order: prompt, start: start), since: clock.sinceBoot)
+        }
+    }
+
+    package func acknowledge(_ key: RunKey) {
+        attempts.acknowledge(key)
+        guard known.withLock({ $0.removeValue(forKey: key) }) != nil else { return }
+        notes?.remove(key)
+    }
+
+    /// Goes on with an attempt of an earlier daemon, or of an earlier connection.
+    private func resume(_ note: LoopNote) {
+        attempts.begin(note.order.key, at: note.start) { [self] in
+            await perform(note, since: clock.sinceBoot - max(clock.now - note.start, .zero))
+        }
+    }
+
+    private func keep(_ note: LoopNote) throws(AttemptFault) {
+        guard let notes else { return }
+        let key = note.order.key
+        do throws(HostError) {
+            try notes.keep(note, of: key, isDurable: true)
+        } catch {
+            throw AttemptFault(
+                .spawnFailed, "\(note.order.bot): the reply can't be kept: \(error)", mayPass: false)
+        }
+        known.withLock { $0[key] = note }
     }
 
     // MARK: An attempt
 
-    private func perform(_ order: PromptOrder, since start: Moment) async -> ExitRecord {
-        let watch = clock.sinceBoot
+    private func perform(_ note: LoopNote, since watch: Duration) async -> ExitRecord {
+        let (order, start) = (note.order, note.start)
         var record = ExitRecord(key: order.key, cause: .exited, startedAt: start, endedAt: start)
         do {
             let bot = try await bot(of: order)
             var file = try OutputFile(
                 path: order.output.path, headBytes: order.output.headBytes,
                 tailBytes: order.output.tailBytes)
-            try await listen(to: bot, order, since: watch, &record, &file)
+            try await listen(to: bot, note, since: watch, &record, &file)
         } catch {
             record.fault = fault(of: error, order)
         }
@@ -65,6 +116,8 @@ package final class BotPerformer: TaskPerformer {
         var endpoint: BotEndpoint
         /// The most turns of its reply, where it may call tools; nil: it may call none.
         var maxTurns: Int?
+        /// Whether it may write its memory, which then need not be there.
+        var keepsMemory = false
         var backend: BotBackend { endpoint.backend }
     }
 
@@ -80,15 +133,16 @@ package final class BotPerformer: TaskPerformer {
         guard let backend = bot.backend else {
             throw refused("it has no provider; set bots.\(order.bot).backend")
         }
-        let maxTurns = bot.tools.isEmpty ? nil : bot.maxTurns
-        guard let text = bot.secrets[BotInUse.key].first else {
-            return Asked(endpoint: BotEndpoint(bot: order.bot, backend), maxTurns: maxTurns)
-        }
+        let maxTurns = bot.hasTools ? bot.maxTurns : nil
+        var asked = Asked(endpoint: BotEndpoint(bot: order.bot, backend), maxTurns: maxTurns)
+        asked.keepsMemory = bot.keepsMemory
+        guard let text = bot.secrets[BotInUse.key].first else { return asked }
         guard let key = BotKey(text) else {
             throw AttemptFault(
                 .auth, "\(order.bot): its key is empty or no key; check bots.\(order.bot).key")
         }
-        return Asked(endpoint: BotEndpoint(bot: order.bot, backend, key: key), maxTurns: maxTurns)
+        asked.endpoint = BotEndpoint(bot: order.bot, backend, key: key)
+        return asked
     }
 
     /// A call of the provider, after so much of the attempt's time was spent.
@@ -109,27 +163,36 @@ package final class BotPerformer: TaskPerformer {
 
     /// Asks the bot, in turns where it may call tools.
     private func ask(
-        _ bot: Asked, _ prompt: Prompt, _ order: PromptOrder, since watch: Duration,
+        _ bot: Asked, _ prompt: Prompt, _ note: LoopNote, since watch: Duration,
         _ report: (ReplyEvent) -> Void
     ) async throws {
+        let order = note.order
         guard let maxTurns = bot.maxTurns else {
             return try await call(order, bot.endpoint).ask(prompt, report)
         }
         var prompt = prompt
         prompt.tools = await tools.offered(order.bot)
-        let loop = ToolLoop(maxTurns: maxTurns) { prompt, _, report in
-            // The time is that of the whole reply, tools included.
-            try await self.call(order, bot.endpoint, spent: self.clock.sinceBoot - watch).ask(prompt, report)
+        var loop = ToolLoop(maxTurns: maxTurns) { prompt, _, report in
+            // A job's time is that of the whole reply, tools included; else each request has its own.
+            let spent = order.timeout == nil ? .zero : self.clock.sinceBoot - watch
+            try await self.call(order, bot.endpoint, spent: spent).ask(prompt, report)
         } perform: { call in
             await self.tools.perform(call, order.bot, order.key)
         }
-        try await loop.run(prompt, report)
+        loop.isRepeatable = tools.isRepeatable
+        loop.keep = { state in
+            var kept = note
+            kept.state = state
+            try self.keep(kept)
+        }
+        try await loop.run(prompt, from: note.state, report)
     }
 
     private func listen(
-        to bot: Asked, _ order: PromptOrder, since watch: Duration,
+        to bot: Asked, _ note: LoopNote, since watch: Duration,
         _ record: inout ExitRecord, _ file: inout OutputFile
     ) async throws {
+        let order = note.order
         var reply = ReplyProgress()
         // Its provider, or a proxy before it, may repeat the key.
         let hidden = HiddenTexts(bot.endpoint.key.map { [$0.text] } ?? [])
@@ -147,9 +210,10 @@ package final class BotPerformer: TaskPerformer {
         }
         var last = clock.sinceBoot - ReplyProgress.interval
         attempts.report(.progress(order.key, ReplyProgress.waiting))
-        let memory = try MemoryFile.text(bot.backend.memory, of: order.bot)
+        let memory = try MemoryFile.text(
+            bot.backend.memory, of: order.bot, mayBeMissing: bot.keepsMemory)
         let prompt = bot.backend.prompt(order.turns, memory: memory)
-        try await ask(bot, prompt, order, since: watch) { event in
+        try await ask(bot, prompt, note, since: watch) { event in
             if case .text(let piece) = event {
                 file.append(shown.hide(Array(piece.utf8))[...])
                 record.firstWord = record.firstWord ?? clock.sinceBoot - watch
@@ -189,10 +253,14 @@ extension MemoryFile {
     /// What the file at `path` says; nil: the bot has none.
     ///
     /// Others may write in its folder, and a link put in its place would show any file to the provider.
-    static func text(_ path: String?, of bot: String) throws(AttemptFault) -> String? {
+    static func text(
+        _ path: String?, of bot: String, mayBeMissing: Bool = false
+    ) throws(AttemptFault) -> String? {
         guard let path else { return nil }
         do throws(HostError) {
             return try SmallFile.text(path, limit: limit, mayBeLink: false)
+        } catch  where mayBeMissing && error.isMissing {
+            return nil
         } catch {
             throw AttemptFault(
                 .botUnavailable, "\(bot): its memory can't be read: \(error); check bots.\(bot).memory")

@@ -8,14 +8,18 @@ package struct BotTools: Sendable {
     let offered: @Sendable (_ bot: String) async -> [Tool]
     /// Performs a call that the bot made in an attempt.
     let perform: @Sendable (_ call: ToolCall, _ bot: String, _ key: RunKey) async -> ToolAnswer
+    /// Whether a call of that tool, made again after a crash, does nothing twice.
+    let isRepeatable: @Sendable (_ tool: String) -> Bool
 
     /// Tools that `offered` lists and `perform` performs.
     package init(
         offered: @escaping @Sendable (_ bot: String) async -> [Tool],
-        perform: @escaping @Sendable (_ call: ToolCall, _ bot: String, _ key: RunKey) async -> ToolAnswer
+        perform: @escaping @Sendable (_ call: ToolCall, _ bot: String, _ key: RunKey) async -> ToolAnswer,
+        isRepeatable: @escaping @Sendable (_ tool: String) -> Bool = { _ in false }
     ) {
         self.offered = offered
         self.perform = perform
+        self.isRepeatable = isRepeatable
     }
 
     /// No tools at all.
@@ -34,19 +38,33 @@ struct ToolLoop {
     let maxTurns: Int
     /// Asks the provider once; the number of the turn begins at 1.
     let ask: (_ prompt: Prompt, _ turn: Int, _ report: (ReplyEvent) -> Void) async throws -> Void
-    /// Performs a call.
+    /// Performs a call, whose id names it among all of the attempt.
     let perform: (ToolCall) async -> ToolAnswer
+    /// Whether a call of that tool, made again after a crash, does nothing twice.
+    var isRepeatable: (String) -> Bool = { _ in false }
+    /// Keeps how far it is.
+    var keep: (LoopState) throws -> Void = { _ in }
 
     /// Asks, and reports what happens; the last event is an end.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled, and what ``ask`` throws; no end is reported then.
-    func run(_ prompt: Prompt, _ report: (ReplyEvent) -> Void) async throws {
-        var prompt = prompt
-        var joint = JointReply()
-        for turn in 1...max(maxTurns, 1) {
+    /// Goes on from a `state` that was kept.
+    /// - Throws: `CancellationError` when the task is cancelled, and what ``ask`` and ``keep`` throw; no end is reported
+    ///   then.
+    func run(_ prompt: Prompt, from start: LoopState = LoopState(), _ report: (ReplyEvent) -> Void)
+        async throws
+    {
+        var state = start
+        var joint = JointReply(resuming: start)
+        if !start.said.isEmpty { report(.text(start.said)) }
+        if start.usage != TokenUsage() { report(.usage(start.usage)) }
+        while true {
+            if !state.calls.isEmpty { try await performCalls(&state) }
+            joint.hasCalled = !state.turns.isEmpty
             var end: Finish?
-            joint.begin(turn)
-            try await ask(prompt, turn) { event in
+            joint.begin(state.turn)
+            var asked = prompt
+            asked.turns += state.turns
+            try await ask(asked, state.turn) { event in
                 if case .finished(let finish) = event {
                     end = finish
                 } else {
@@ -54,30 +72,55 @@ struct ToolLoop {
                 }
             }
             guard let end else { return }
-            let calls = end.turn.openCalls
-            guard end.reason == .toolCalls, !calls.isEmpty else { return report(.finished(end)) }
-            guard turn < maxTurns else { break }
-            prompt.turns.append(end.turn)
-            // One turn with a result for every call: a provider refuses the conversation else.
-            prompt.turns.append(Turn(.user, try await results(of: calls)))
-            joint.hasCalled = true
+            guard end.reason == .toolCalls, !end.turn.openCalls.isEmpty else { return report(.finished(end)) }
+            guard state.turn < maxTurns else { break }
+            state.turns.append(end.turn)
+            (state.said, state.usage) = (joint.said, joint.usage)
         }
         report(.failed(ReplyFailure(.endedEarly(.turns), hasOutput: true)))
     }
 
-    private func results(of calls: [ToolCall]) async throws(CancellationError) -> [Turn.Part] {
-        var results: [Turn.Part] = []
-        for (number, call) in calls.enumerated() {
-            let answer =
-                number < Self.callsPerTurn
-                ? await perform(call)
-                : ToolAnswer(
-                    "not performed: at most \(Self.callsPerTurn) calls of a turn are; call it again in the next one",
-                    isError: true)
+    /// Performs the calls of the last turn that have no result yet, one after the other.
+    private func performCalls(_ state: inout LoopState) async throws {
+        let calls = state.calls
+        for number in state.results.count..<calls.count {
+            let call = calls[number]
+            let isUnknown = state.hasBegun && !isRepeatable(call.name)
+            state.hasBegun = true
+            let answer: ToolAnswer
+            if isUnknown {
+                answer = Self.unknown
+            } else if number >= Self.callsPerTurn {
+                answer = Self.tooMany
+            } else {
+                try keep(state)
+                let named = ToolCall(
+                    id: "\(state.turn)-\(number)", name: call.name, arguments: call.arguments)
+                answer = await perform(named)
+            }
+            if answer.isInterrupted { await Self.untilTheEnd() }
             if Task.isCancelled { throw CancellationError() }
-            results.append(.toolResult(id: call.id, text: answer.text, isError: answer.isError))
+            state.results.append(.toolResult(id: call.id, text: answer.text, isError: answer.isError))
+            state.hasBegun = false
         }
-        return results
+        // One turn with a result for every call: a provider refuses the conversation else.
+        state.turns.append(Turn(.user, state.results))
+        state.results = []
+        try keep(state)
+    }
+
+    private static let tooMany = ToolAnswer(
+        "not performed: at most \(callsPerTurn) calls of a turn are; call it again in the next one",
+        isError: true)
+    private static let unknown = ToolAnswer(
+        "the daemon ended while this was performed: it is not known whether it was done; look before you call it again",
+        isError: true)
+
+    /// The daemon stops: the next one makes the call again.
+    private static func untilTheEnd() async {
+        let (never, end) = AsyncStream.makeStream(of: Never.self)
+        for await _ in never {}
+        end.finish()
     }
 }
 
@@ -90,6 +133,15 @@ private struct JointReply {
     private var current = TokenUsage()
     private var hasText = false
     private var beginsParagraph = false
+    /// What was said, as people read it.
+    private(set) var said: String
+
+    /// What was used.
+    var usage: TokenUsage { before + current }
+
+    init(resuming state: LoopState) {
+        (said, before, hasText) = (state.said, state.usage, !state.said.isEmpty)
+    }
 
     mutating func begin(_ turn: Int) {
         self.turn = turn
@@ -106,8 +158,10 @@ private struct JointReply {
             report(.usage(before + usage))
         case .text(let piece):
             // What it said before it called a tool is a paragraph of its own.
+            let text = beginsParagraph ? "\n\n" + piece : piece
             if beginsParagraph { report(.text("\n\n")) }
             (beginsParagraph, hasText) = (false, true)
+            said += text
             report(.text(piece))
         case .failed(var failure):
             failure.hasOutput = failure.hasOutput || hasText || hasCalled

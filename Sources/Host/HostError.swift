@@ -29,6 +29,9 @@ package enum HostError: Error, Hashable {
         if case .system(_, let code, _) = self { code } else { nil }
     }
 
+    /// Whether it is about a path at which there is nothing.
+    package var isMissing: Bool { code == ENOENT }
+
     /// The system's text for the errno alone, such as "No space left on device"; else the whole sentence.
     package var reason: String { code.map(errorText) ?? "\(self)" }
 }

@@ -136,8 +136,14 @@ package struct BotInUse: Hashable, Sendable {
     package var backend: BotBackend?
     /// The program that replies in a provider's place; nil: none does.
     package var program: BotProgram?
-    /// The tools that it may call, by name.
+    /// The tools that it may call, by name; `run_job:NAME` is the one of that job alone.
     package var tools: [String] = []
+    /// The bots that it may hand subtasks to, by name.
+    package var team: [String] = []
+    /// The folders that its tools may read, by their absolute paths.
+    package var folders: [String] = []
+    /// What of the web its tools reach.
+    package var web = BotWeb()
     /// How many turns its reply may take in which it calls tools, the last one included.
     package var maxTurns = Self.standardTurns
     /// The agent behind a gateway that replies in a provider's place; nil: none does.
@@ -160,8 +166,19 @@ package struct BotInUse: Hashable, Sendable {
         backend?.keepsSession ?? program?.keepsSession ?? (gateway == nil)
     }
 
+    /// The folders that its tools may read: those of its sandbox, where it is a program.
+    package var readable: [String] { (program?.sandbox).map { $0.read + $0.write } ?? folders }
+
+    /// Whether it may write its memory, which then need not be there.
+    package var keepsMemory: Bool { tools.contains("memory") }
+
+    /// Whether it may call any tool.
+    package var hasTools: Bool { !tools.isEmpty || !team.isEmpty }
+
     /// The name of the key among the secrets.
     package static let key = "key"
+    /// The name of the key of its search among the secrets.
+    package static let searchKey = "web.search.key"
     /// The turns of a reply where nothing is said.
     package static let standardTurns = 20
 

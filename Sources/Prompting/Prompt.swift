@@ -109,6 +109,12 @@ package enum TaskPrompt {
     static let line =
         "[SCHEDULED TASK - The following message was sent automatically and is not coming directly from the user or group.]"
 
-    /// The prompt behind that line and a blank one.
-    package static func text(of prompt: String) -> String { "\(line)\n\n\(prompt)" }
+    /// Stands before each prompt that another bot wrote.
+    static let subtask =
+        "[SUBTASK - The following message was sent by another bot, which gets your reply. Reply with the result alone.]"
+
+    /// The prompt behind that line and a blank one; `isSubtask`: another bot wrote it.
+    package static func text(of prompt: String, isSubtask: Bool = false) -> String {
+        "\(isSubtask ? subtask : line)\n\n\(prompt)"
+    }
 }

@@ -7,6 +7,8 @@ package struct ToolAnswer: Hashable, Sendable {
     package let text: String
     /// Whether it is such a sentence.
     package let isError: Bool
+    /// Whether the daemon stopped before there was a result: nothing is known of it.
+    package var isInterrupted = false
 
     /// A result, or a refusal; what is longer than ``limit`` is cut there.
     package init(_ text: String, isError: Bool = false) {

@@ -89,7 +89,36 @@ enum BotFields {
         ),
         (
             "tools", SchemaParts.list(of: SchemaParts.word()),
-            "The tools that it may call; without them it may call none."
+            "The tools that it may call; without them it may call none. run_job:NAME is the one of that job alone."
+        ),
+        (
+            "team", SchemaParts.list(of: SchemaParts.word()),
+            "The bots that it may hand subtasks to, at most 10."
+        ),
+        (
+            "web",
+            SchemaParts.object([
+                .init("allow", FormField.Shape.exceptions.schema),
+                .init(
+                    "search",
+                    SchemaParts.object(
+                        [
+                            .init("kind", SchemaParts.words(WebSearch.Kind.allCases.map(\.rawValue))),
+                            .init("url", SchemaParts.word()), .init("key", FormField.Shape.secrets.schema),
+                            .init("allow", FormField.Shape.exceptions.schema),
+                        ], required: ["kind"])),
+            ]), "What of the web its tools reach beside public pages, and who searches for it."
+        ),
+        (
+            "sandbox",
+            SchemaParts.object([
+                .init("read", SchemaParts.list(of: SchemaParts.text("^/"))),
+                .init("write", SchemaParts.list(of: SchemaParts.text("^/"))),
+                .init(
+                    "network",
+                    .object(["enum": .array([.string("yes"), .string("no"), .bool(true), .bool(false)])])),
+            ]),
+            "What a program may reach beside the system: folders, and the network. Of other bots read alone: the folders that its tools may read."
         ),
         ("maxTurns", turns.schema, "The most turns of a reply that calls tools (default: 20)."),
         (
@@ -131,16 +160,6 @@ enum BotFields {
         (
             "inherit", SchemaParts.list(of: SchemaParts.word()),
             "Variables of Belfry's own environment that the program gets, too; NAME* are all that begin so."
-        ),
-        (
-            "sandbox",
-            SchemaParts.object([
-                .init("read", SchemaParts.list(of: SchemaParts.text("^/"))),
-                .init("write", SchemaParts.list(of: SchemaParts.text("^/"))),
-                .init(
-                    "network",
-                    .object(["enum": .array([.string("yes"), .string("no"), .bool(true), .bool(false)])])),
-            ]), "What the program may reach beside the system: folders, and the network."
         ),
     ]
 }

@@ -49,7 +49,7 @@ extension ConfigurationReader {
             given.first?.fault("kind: \(word) has no such key without a command")
             return bot
         }
-        if let field = parts["tools"] { bot.contact?.tools = read(tools: field) }
+        readTools(parts, name, into: &bot, secrets)
         if let field = parts["maxTurns"], let count = field.value(BotFields.turns)?.int {
             bot.contact?.maxTurns = count
         }
@@ -118,12 +118,6 @@ extension ConfigurationReader {
             }
             return nil
         }
-    }
-
-    /// The names of tools, each once.
-    private func read(tools field: Field) -> [String] {
-        let words = (field.list(of: tools) ?? []).compactMap { $0.choice(of: tools) }
-        return words.enumerated().filter { !words[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
     func read(price field: Field) -> TokenPrice? {

@@ -58,7 +58,7 @@ extension ConfigurationReader {
         _ field: Field, _ name: String, _ kind: String, _ dialect: ProgramDialect, isGeneric: Bool
     ) {
         switch name {
-        case "command", "inherit", "memory", "sandbox", "system", "session", "tools":
+        case "command", "inherit", "memory", "sandbox", "system", "session", "team", "tools", "web":
             break
         case "output" where isGeneric: break
         case "model" where dialect == .text:
@@ -92,7 +92,7 @@ extension ConfigurationReader {
         return sandbox
     }
 
-    private func paths(_ field: Field) -> [String] {
+    func paths(_ field: Field) -> [String] {
         (field.list() ?? []).compactMap { element in
             guard let path = element.value(.path)?.text else { return nil }
             guard let fault = Sandbox.fault(in: path) else { return path }

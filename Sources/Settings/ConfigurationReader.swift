@@ -72,6 +72,8 @@ package struct ConfigurationReader {
         var zone: String?
         var botNames: Set<String> = ["belfry"]
         var bots: [Configuration.Bot] = []
+        /// The names of bots where they are described.
+        var botFields: [String: Field] = [:]
         var jobFields: [(key: Field, value: Field)] = []
         /// Also of channels that are at fault, so that a route to one is not another fault.
         var channelNames: Set<String> = []
@@ -91,6 +93,7 @@ package struct ConfigurationReader {
             of: "bot", inner: ["backend", "notifications"] + BotFields.backend.map(\.key)) ?? []
         {
             parts.botNames.insert(key.scalar ?? "")
+            parts.botFields[key.scalar ?? ""] = key
             if let bot = readBot(key, value) { parts.bots.append(bot) }
         }
         parts.jobFields = fields["jobs"].flatMap(jobEntries) ?? []
@@ -124,6 +127,7 @@ package struct ConfigurationReader {
                 jobs.append(job)
             }
         }
+        checkTeams(parts.bots, parts.botFields, known: parts.botNames)
         // Who describes no channel has the one that needs no description.
         let all = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
         let names = parts.channelNames.union(all.map(\.name))

@@ -116,6 +116,11 @@ package enum InstalledWarden {
         package let description: String
     }
 
+    /// The path of another program that is installed with this one, beside it.
+    package static func program(beside name: String) throws(HostError) -> String {
+        SmallFile.parent(of: try Machine.executablePath()) + "/" + name
+    }
+
     /// Its path.
     ///
     /// - Throws: ``Missing``, which names the places; `HostError` when it can't be known what runs.

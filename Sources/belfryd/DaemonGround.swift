@@ -13,6 +13,7 @@ import ProgramChannel
 import Prompting
 import Settings
 import Timeline
+import WardenProtocol
 
 /// What the keepers stand on: the clock, the zones, the configuration in use and the ledger.
 struct DaemonGround {
@@ -31,7 +32,7 @@ struct DaemonGround {
     /// What is known of the bots.
     let desk: BotDesk
     /// What bots may call.
-    let tools = ToolDesk()
+    let tools: ToolDesk
     /// The connections to gateways.
     let gateways: GatewayPool
     let logger: Logger
@@ -43,6 +44,11 @@ struct DaemonGround {
         clock = try SystemClock()
         zones = ZoneCache()
         curl = try CurlMulti()
+        let reader = WebReader(curl: curl, userAgent: "Belfry/\(Version.text)")
+        tools = ToolDesk(
+            world: ToolWorld(
+                fetch: { await reader.page($0.address, from: $0.from, allow: $1.allow) },
+                search: { await reader.search($0.words, count: $0.count, by: $1, key: $0.key) }))
         programs = ProgramDesk(folder: paths.warden + "/notices")
         source = ConfigurationSource(
             files: files, zones: zones,
@@ -81,13 +87,21 @@ struct DaemonGround {
     }
 
     /// Who asks bots, each as it is configured at that moment.
-    func makeBots() -> BotPerformer {
-        BotPerformer(
+    func makeBots() throws -> BotPerformer {
+        let performer = try BotPerformer(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
             tools: BotTools(
                 offered: { [tools] in await tools.offered(to: $0) },
-                perform: { [tools] in await tools.perform($0, of: $1, in: $2) }),
+                perform: { [tools] in await tools.perform($0, of: $1, in: $2) },
+                isRepeatable: { [tools] in tools.isRepeatable($0) }),
+            folder: paths.state + "/loops",
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
+        for (key, why) in performer.unreadable {
+            logger.warning(
+                "a reply in which tools were called can't go on",
+                metadata: ["run.id": "\(key.run)", "attempt": "\(key.attempt)", "reason": "\(why)"])
+        }
+        return performer
     }
 
     private func makeTester() -> BotTester {
@@ -118,6 +132,15 @@ struct DaemonGround {
             over: programs.share(warden), folder: paths.state + "/replies", clock: clock,
             home: Machine.environment["HOME"],
             find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact },
+            toolServer: { [tools, socket = paths.socket] bot, run in
+                let names = await tools.offered(to: bot).map(\.name)
+                guard !names.isEmpty, let program = try? InstalledWarden.program(beside: "belfry") else {
+                    return nil
+                }
+                return ToolServer(
+                    command: [program, "mcp", "--bot", bot, "--socket", socket],
+                    environment: ["BELFRY_RUN_ID": run], tools: names)
+            },
             admit: { [desk] name async throws(AttemptFault) in _ = try await desk.bot(name) })
         for (key, why) in performer.unreadable {
             logger.warning(

@@ -83,7 +83,7 @@ struct DaemonParts {
         RunKeeper(
             ledger: ground.ledger, clock: ground.clock,
             performers: [
-                .warden: try ground.makePrograms(over: warden), .bots: ground.makeBots(),
+                .warden: try ground.makePrograms(over: warden), .bots: try ground.makeBots(),
                 .urls: ground.makeURLs(), .gateways: try ground.makeGateways(),
             ],
             choosing: ground.choosePerformer, board: board, census: census, notes: notes,

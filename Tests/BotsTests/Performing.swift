@@ -25,7 +25,7 @@ private struct PerformerScene {
         let contact = BotInUse(
             BotBackend(dialect, reach: reach, model: "haiku"),
             secrets: FormSecrets(key.map { [BotInUse.key: [$0]] } ?? [:]))
-        performer = BotPerformer(
+        performer = try BotPerformer(
             curl: try CurlMulti(), clock: ManualClock(now: Moment(seconds: 1_793_000_000)),
             userAgent: "Belfry/test", find: { _ in contact })
     }

@@ -13,6 +13,8 @@ import Tracking
 /// The calls that a tool was sent.
 private final class CallBox: Sendable {
     let calls = Mutex<[ToolCall]>([])
+    /// A value for each call.
+    let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
 }
 
 /// Attempts of a bot that may call a tool, with a provider that is a server of the test.
@@ -20,13 +22,14 @@ private final class LoopScene: Sendable {
     let folder: TemporaryFolder
     let performer: BotPerformer
     let box = CallBox()
-    private let key = RunKey(run: UniqueID.v4(), attempt: 1)
+    private let key = RunKey(run: "0194d1c2-0000-7000-8000-000000000001", attempt: 1)
 
     init(
         _ server: ProviderServer, _ dialect: BotBackend.Dialect, maxTurns: Int = 20,
-        clock: any WallClock = ManualClock(now: Moment(seconds: 1_793_000_000))
+        clock: any WallClock = ManualClock(now: Moment(seconds: 1_793_000_000)),
+        in home: TemporaryFolder? = nil, isRepeatable: Bool = false, isStopping: Bool = false
     ) throws {
-        folder = try TemporaryFolder()
+        folder = try home ?? TemporaryFolder()
         let reach = try HTTPReach(
             url: HTTPAddress(server.url(dialect == .openAI ? "/v1" : "")),
             allow: [AddressException("127.0.0.1/32")])
@@ -42,17 +45,44 @@ private final class LoopScene: Sendable {
             },
             perform: { call, _, _ in
                 box.calls.withLock { $0.append(call) }
+                box.arrived.yield()
+                if isStopping {
+                    var answer = ToolAnswer("the daemon stops", isError: true)
+                    answer.isInterrupted = true
+                    return answer
+                }
                 let text = call.arguments["text"]?.text
                 return text.map { ToolAnswer("said \($0)") } ?? ToolAnswer("text: is missing", isError: true)
-            })
-        performer = BotPerformer(
+            }, isRepeatable: { _ in isRepeatable })
+        performer = try BotPerformer(
             curl: try CurlMulti(), clock: clock, userAgent: "Belfry/test", tools: tools,
-            find: { _ in bot })
+            folder: folder.file("loops"), find: { _ in bot })
+    }
+
+    /// Orders the reply, and returns when its first call has come.
+    func begin() async {
+        order()
+        for await _ in box.arrivals { return }
+    }
+
+    private func order() {
+        performer.start(
+            .prompt(PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))))
     }
 
     func reply() async throws -> (events: [PerformerEvent], end: ExitRecord) {
-        performer.start(
-            .prompt(PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))))
+        order()
+        return try await end()
+    }
+
+    /// What is reported after the next daemon has connected.
+    func goOn() async throws -> (events: [PerformerEvent], end: ExitRecord) {
+        #expect(performer.holds(key))
+        _ = try await performer.connect()
+        return try await end()
+    }
+
+    private func end() async throws -> (events: [PerformerEvent], end: ExitRecord) {
         var events: [PerformerEvent] = []
         while await performer.waitForEvents() {
             events += performer.takeEvents()
@@ -102,7 +132,7 @@ private final class LoopScene: Sendable {
         let (events, end) = try await scene.reply()
         let word = dialect == .anthropic ? "Hello" : "Hello there"
         #expect(end.reply == "Wait.\n\n\(word)" && end.fault == nil, "\(end)")
-        #expect(scene.box.calls.withLock { $0.map(\.id) } == ["t1", "t2"])
+        #expect(scene.box.calls.withLock { $0.map(\.id) } == ["1-0", "1-1"])
         let phases = events.compactMap {
             if case .progress(_, let report) = $0 { report.phase } else { nil }
         }
@@ -145,6 +175,27 @@ private final class LoopScene: Sendable {
         let end = try await LoopScene(server, .openAI, clock: SteadyClock()).reply().end
         // Another attempt would call the tool again.
         #expect(end.fault?.reason == .overloaded && end.fault?.mayPass == false, "\(end)")
+    }
+
+    @Test(arguments: [true, false])
+    func `goes on after the daemon ended in a call`(isRepeatable: Bool) async throws {
+        let server = try await ProviderServer(.init(Self.messages), .init(Streams.messages))
+        let first = try LoopScene(server, .anthropic, isRepeatable: isRepeatable, isStopping: true)
+        await first.begin()
+        let next = try LoopScene(server, .anthropic, in: first.folder, isRepeatable: isRepeatable)
+        let end = try await next.goOn().end
+        #expect(end.reply == "Wait.\n\nHello" && end.fault == nil, "\(end)")
+        #expect(end.usage?.inputTokens == 33 && end.usage?.outputTokens == 9)
+        // A call that is perhaps done is made again only where that does nothing twice.
+        #expect(next.box.calls.withLock { $0.map(\.id) } == (isRepeatable ? ["1-0", "1-1"] : ["1-1"]))
+        _ = try await server.request()
+        let body = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
+        let answers = results(.anthropic, body).map { $0["content"]?.text ?? "" }
+        #expect(answers.last == "text: is missing")
+        let known = answers.first == "said yes"
+        #expect(known == isRepeatable && (known || answers.first?.contains("not known whether") == true))
+        let asked = (body["messages"]?.elements ?? []).dropLast().last?["content"]?.elements ?? []
+        #expect(asked.first?["signature"]?.text == "s1" && asked.count == 4, "\(asked)")
     }
 
     @Test func `has each of a thousand calls answered, and few of them performed`() async throws {

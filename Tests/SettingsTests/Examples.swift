@@ -10,7 +10,7 @@ enum Examples {
         String(#filePath.dropLast("Tests/SettingsTests/Examples.swift".count)) + "config"
 
     /// The tools that the manual names.
-    static let tools = ["send_message", "schedule_task", "list_tasks", "memory"]
+    static let tools = ["send_message", "schedule_task", "list_tasks", "memory", "run_job"]
 
     static func text(_ name: String) throws -> String { try SmallFile.text("\(folder)/\(name)") }
 

@@ -8,10 +8,13 @@ package struct WireTool: Hashable, Sendable, Codable {
     package var description: String
     /// The JSON schema of its arguments.
     package var inputSchema: JSON
+    /// Whether a call of one id does nothing twice, so that it may be sent again; absent: it may not.
+    package var isRepeatable: Bool?
 
     /// A tool of this name.
-    package init(name: String, description: String, inputSchema: JSON) {
+    package init(name: String, description: String, inputSchema: JSON, isRepeatable: Bool) {
         (self.name, self.description, self.inputSchema) = (name, description, inputSchema)
+        self.isRepeatable = isRepeatable ? true : nil
     }
 }
 
@@ -23,6 +26,8 @@ package struct ToolCallRequest: Hashable, Sendable, Codable {
     package var arguments: JSON?
     /// The id of the run in which the bot calls it; absent: none.
     package var run: String?
+    /// Chosen by the caller, fresh: sent again with it, a call of a repeatable tool does nothing twice; absent: it does.
+    package var id: String?
 
     /// A call without arguments, and outside of a run, unless they are set.
     package init(name: String) { self.name = name }

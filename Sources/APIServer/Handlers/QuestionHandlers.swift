@@ -47,7 +47,8 @@ extension DaemonHandler {
     private static let mostChoices = 10
     private static let longestOpen = Duration.seconds(366 * 86_400)
 
-    private static func asking(_ asked: AskRequest) throws(APIError) -> QuestionDraft {
+    /// What is asked, as far as it can be.
+    static func asking(_ asked: AskRequest) throws(APIError) -> QuestionDraft {
         guard SpooledFile.isID(asked.id) else { throw APIError(.badValue, "id is not a UUID in lower case") }
         guard !asked.text.allSatisfy(\.isWhitespace) else {
             throw APIError(.badValue, "there is nothing to ask: the text is empty")

@@ -77,6 +77,9 @@ extension DaemonHandler {
         var run = await shown(record, counting: true)
         run.attempts = attempts.map(WireAttempt.init)
         run.calls = toolCalls(of: record)
+        if let parent = record.parent {
+            run.parent = try await reading(await control.ledger.run(id: parent))?.name ?? parent
+        }
         if let spec = record.spec ?? stored {
             run.timeoutMs = spec.timeout?.milliseconds
             run.graceMs = spec.grace.milliseconds

@@ -1,5 +1,6 @@
 import API
 import Engine
+import Host
 import Ledger
 import Performing
 import Prompting
@@ -11,7 +12,9 @@ extension DaemonHandler {
         try await checkCaller(name)
         return tools.tools(of: tools.user(name, nil, self)).map { tool in
             let offer = tool.offer
-            return WireTool(name: offer.name, description: offer.about, inputSchema: offer.arguments)
+            return WireTool(
+                name: offer.name, description: offer.about, inputSchema: offer.arguments,
+                isRepeatable: tool.isRepeatable)
         }
     }
 
@@ -24,8 +27,13 @@ extension DaemonHandler {
             // What it does belongs to a run of its own that is under way, or to none.
             if run?.bot != name || run?.state.isEnded == true { run = nil }
         }
-        let call = ToolCall(id: "call", name: asked.name, arguments: asked.arguments ?? .members([]))
+        if let id = asked.id, !SpooledFile.isID(id) {
+            throw APIError(.badValue, "id is not a UUID in lower case")
+        }
+        let call = ToolCall(
+            id: asked.id ?? UniqueID.v4(), name: asked.name, arguments: asked.arguments ?? .members([]))
         let answer = await tools.perform(call, by: tools.user(name, run, self), on: self)
+        if answer.isInterrupted { throw APIError(.stopping) }
         return WireToolAnswer(text: answer.text, isError: answer.isError)
     }
 

@@ -64,6 +64,8 @@ extension APIError {
     package init(_ error: LedgerError) {
         switch error {
         case .fenced: self.init(.changedMeanwhile, hint: "Try again.")
+        // It is closed last.
+        case .closed: self.init(ErrorCode.stopping)
         default: self.init(.ledgerRefused, "\(error)")
         }
     }

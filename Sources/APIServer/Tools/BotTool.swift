@@ -11,6 +11,8 @@ package struct BotTool: Sendable {
     let about: String
     /// Its arguments: the schema and the check of a call are made of them.
     let parameters: [ToolParameter]
+    /// Whether a call that is made again, after a crash, does nothing twice.
+    let isRepeatable: Bool
     /// Why it can't be used by the bot as that is configured; nil: it can.
     let obstacle: @Sendable (ToolUser) -> String?
     /// Performs a call whose arguments are as described; what it throws is a sentence for the bot.
@@ -18,59 +20,31 @@ package struct BotTool: Sendable {
 
     /// A tool that every bot can use, unless an `obstacle` is given.
     init(
-        _ name: String, _ about: String, _ parameters: [ToolParameter] = [],
+        _ name: String, _ about: String, _ parameters: [ToolParameter] = [], isRepeatable: Bool = false,
         obstacle: @escaping @Sendable (ToolUser) -> String? = { _ in nil },
         run: @escaping @Sendable (ToolRequest) async throws(APIError) -> String
     ) {
         self.name = name
         self.about = about
         self.parameters = parameters
+        self.isRepeatable = isRepeatable
         self.obstacle = obstacle
         self.run = run
     }
 
     /// What a provider is sent of it.
     package var offer: Tool {
-        let properties = parameters.map { JSON.Member($0.name, $0.schema) }
-        let required = parameters.filter(\.isRequired).map { JSON.string($0.name) }
-        return Tool(
-            name: name, about: about,
-            arguments: .object([
-                "type": .string("object"), "properties": .members(properties),
-                "required": required.isEmpty ? nil : .array(required),
-                "additionalProperties": .bool(false),
-            ]))
+        Tool(name: name, about: about, arguments: ToolParameter.schema(of: parameters))
     }
 
     /// The arguments of a call, each as described.
     ///
     /// - Throws: the first fault, in a sentence that the bot can act on.
     func read(_ arguments: JSON) throws(APIError) -> ToolArguments {
-        guard case .members(let members) = arguments else {
+        guard case .members = arguments else {
             throw APIError(.badValue, "the arguments are not an object")
         }
-        var values: [String: JSON] = [:]
-        for member in members where member.value != .null {
-            guard let parameter = parameters.first(where: { $0.name == member.name }) else {
-                let names = parameters.map(\.name)
-                let known =
-                    names.isEmpty ? "It takes none." : "Its arguments: \(names.joined(separator: ", "))."
-                throw APIError(
-                    .badValue, "there is no argument \"\(CleanText.line(member.name, limit: 60))\"",
-                    hint: NearestName.hint(member.name, among: names) ?? known)
-            }
-            guard values[member.name] == nil else {
-                throw APIError(.badValue, "\(member.name): is given twice")
-            }
-            if let fault = parameter.form.fault(in: member.value) {
-                throw APIError(.badValue, "\(member.name): \(fault)")
-            }
-            values[member.name] = member.value
-        }
-        for parameter in parameters where parameter.isRequired && values[parameter.name] == nil {
-            throw APIError(.badValue, "\(parameter.name): is missing")
-        }
-        return ToolArguments(values: values)
+        return try ToolArguments(arguments, of: parameters)
     }
 }
 
@@ -86,6 +60,10 @@ package struct ToolParameter: Sendable {
         case number(ClosedRange<Double>)
         /// One of these words.
         case choice([String])
+        /// A list of 1 to `most` texts.
+        case texts(most: Int, limit: Int)
+        /// A list of 1 to `most` objects with these members.
+        case records([ToolParameter], most: Int)
     }
 
     let name: String
@@ -100,6 +78,16 @@ package struct ToolParameter: Sendable {
         self.form = form
         self.about = about
         self.isRequired = isRequired
+    }
+
+    /// The schema of an object with these members.
+    static func schema(of parameters: [ToolParameter]) -> JSON {
+        let properties = parameters.map { JSON.Member($0.name, $0.schema) }
+        let required = parameters.filter(\.isRequired).map { JSON.string($0.name) }
+        return .object([
+            "type": .string("object"), "properties": .members(properties),
+            "required": required.isEmpty ? nil : .array(required), "additionalProperties": .bool(false),
+        ])
     }
 
     /// Its part of the schema.
@@ -125,7 +113,21 @@ package struct ToolParameter: Sendable {
                 "type": .string("string"), "description": .string(about),
                 "enum": .array(words.map { .string($0) }),
             ])
+        case .texts(let most, let limit):
+            list(
+                of: .object(["type": .string("string"), "minLength": .int(1), "maxLength": .int(limit)]),
+                most: most)
+        case .records(let parameters, let most): list(of: Self.schema(of: parameters), most: most)
         }
+    }
+}
+
+extension ToolParameter {
+    private func list(of elements: JSON, most: Int) -> JSON {
+        .object([
+            "type": .string("array"), "description": .string(about), "items": elements, "minItems": .int(1),
+            "maxItems": .int(most),
+        ])
     }
 }
 
@@ -147,13 +149,63 @@ extension ToolParameter.Form {
         case .choice(let words):
             let isGood = value.text.map(words.contains) ?? false
             return isGood ? nil : "is none of: \(words.joined(separator: ", "))"
+        case .texts(let most, let limit):
+            return Self.fault(in: value, most: most) { Self.text(limit: limit).fault(in: $0) }
+        case .records(let parameters, let most):
+            return Self.fault(in: value, most: most) { element in
+                do throws(APIError) {
+                    _ = try ToolArguments(element, of: parameters)
+                    return nil
+                } catch {
+                    return error.sentence
+                }
+            }
         }
+    }
+
+    private static func fault(in list: JSON, most: Int, _ fault: (JSON) -> String?) -> String? {
+        guard case .array(let elements) = list, (1...most).contains(elements.count) else {
+            return "is not a list of 1 to \(most)"
+        }
+        for (number, element) in elements.enumerated() {
+            if let fault = fault(element) { return "number \(number + 1): \(fault)" }
+        }
+        return nil
     }
 }
 
 /// The arguments of a call, each of the form that its tool describes.
 package struct ToolArguments: Sendable {
     let values: [String: JSON]
+
+    /// Reads an object.
+    ///
+    /// - Throws: the first fault, in a sentence that the bot can act on.
+    init(_ object: JSON, of parameters: [ToolParameter]) throws(APIError) {
+        guard case .members(let members) = object else { throw APIError(.badValue, "is not an object") }
+        var values: [String: JSON] = [:]
+        for member in members where member.value != .null {
+            guard let parameter = parameters.first(where: { $0.name == member.name }) else {
+                let names = parameters.map(\.name)
+                let known =
+                    names.isEmpty ? "It takes none." : "Its arguments: \(names.joined(separator: ", "))."
+                throw APIError(
+                    .badValue, "there is no argument \"\(CleanText.line(member.name, limit: 60))\"",
+                    hint: NearestName.hint(member.name, among: names) ?? known)
+            }
+            guard values[member.name] == nil else {
+                throw APIError(.badValue, "\(member.name): is given twice")
+            }
+            if let fault = parameter.form.fault(in: member.value) {
+                throw APIError(.badValue, "\(member.name): \(fault)")
+            }
+            values[member.name] = member.value
+        }
+        for parameter in parameters where parameter.isRequired && values[parameter.name] == nil {
+            throw APIError(.badValue, "\(parameter.name): is missing")
+        }
+        self.values = values
+    }
 
     /// The text or word of that name; nil: it was left out.
     package func text(_ name: String) -> String? { values[name]?.text }
@@ -163,4 +215,18 @@ package struct ToolArguments: Sendable {
 
     /// The number of that name; nil: it was left out.
     package func number(_ name: String) -> Double? { values[name]?.double }
+
+    /// The texts of that name; nil: it was left out.
+    package func texts(_ name: String) -> [String]? { values[name]?.elements.compactMap(\.text) }
+
+    /// The objects of that name; none where it was left out.
+    package func records(_ name: String) -> [ToolArguments] {
+        (values[name]?.elements ?? []).map { element in
+            guard case .members(let members) = element else { return ToolArguments(values: [:]) }
+            return ToolArguments(
+                values: members.reduce(into: [:]) { $0[$1.name] = $1.value == .null ? nil : $1.value })
+        }
+    }
+
+    private init(values: [String: JSON]) { self.values = values }
 }

@@ -16,11 +16,27 @@ package struct ToolUser: Sendable {
     let bot: BotProfile
     /// The run in which it calls; nil: none, a client of its own does.
     let run: RunRecord?
-    /// What it may call.
+    /// What it may call, as it is configured: `run_job:ship` is a tool for one job alone.
     let allowed: [String]
 
+    /// Whether it may call a tool.
+    func mayCall(_ tool: String) -> Bool {
+        allowed.contains { $0 == tool || $0.hasPrefix(tool + ":") } || tool == TeamTools.name && !team.isEmpty
+    }
+
+    /// The bots that it may hand work to.
+    var team: [String] { bot.contact?.team ?? [] }
     /// Whether it may deal with the tasks of other bots.
     var hasAllTasks: Bool { allowed.contains(ToolTable.allTasks) }
+    /// The jobs that it may run; nil: all of the configuration.
+    var jobs: [String]? {
+        let start = ToolTable.runJob + ":"
+        guard !allowed.contains(ToolTable.runJob) else { return nil }
+        return allowed.filter { $0.hasPrefix(start) }.map { String($0.dropFirst(start.count)) }
+    }
+    /// Whether it may run that job.
+    func mayRun(_ job: String) -> Bool { jobs?.contains(job) ?? true }
+
     /// The thread in which its messages are expected.
     var thread: String {
         guard let run else { return "main" }
@@ -34,21 +50,29 @@ package struct ToolRequest: Sendable {
     let arguments: ToolArguments
     let daemon: DaemonHandler
     let world: ToolWorld
+    /// Names the call: the same when it is made again after a crash.
+    let key: String
 }
 
 /// What tools reach outside of the daemon.
 package struct ToolWorld: Sendable {
-    /// The text of the page at an address, or why it can't be had.
-    let fetch: @Sendable (_ address: String) async -> ToolAnswer
+    /// The text of a page, or why it can't be had.
+    let fetch: @Sendable (WebPage, BotWeb) async -> ToolAnswer
+    /// The results of a search, or why there are none.
+    let search: @Sendable (WebQuery, WebSearch) async -> ToolAnswer
 
-    package init(fetch: @escaping @Sendable (_ address: String) async -> ToolAnswer) {
+    package init(
+        fetch: @escaping @Sendable (WebPage, BotWeb) async -> ToolAnswer,
+        search: @escaping @Sendable (WebQuery, WebSearch) async -> ToolAnswer
+    ) {
         self.fetch = fetch
+        self.search = search
     }
 
     /// Reaches nothing.
-    package static let none = ToolWorld(fetch: { _ in
-        ToolAnswer("nothing can be fetched here", isError: true)
-    })
+    package static let none = ToolWorld(
+        fetch: { _, _ in ToolAnswer("nothing can be fetched here", isError: true) },
+        search: { _, _ in ToolAnswer("nothing can be searched here", isError: true) })
 }
 
 /// Performs the calls of tools: for the bots of providers, and for MCP clients.
@@ -111,8 +135,11 @@ package final class ToolDesk: Sendable {
 
     /// The tools that it may call now.
     func tools(of user: ToolUser) -> [BotTool] {
-        table.tools.filter { user.allowed.contains($0.name) && $0.obstacle(user) == nil }
+        table.tools.filter { user.mayCall($0.name) && $0.obstacle(user) == nil }
     }
+
+    /// Whether a call of that tool, made again after a crash, does nothing twice.
+    package func isRepeatable(_ tool: String) -> Bool { table[tool]?.isRepeatable ?? true }
 
     /// Performs a call, and records it.
     func perform(_ call: ToolCall, by user: ToolUser, on daemon: DaemonHandler) async -> ToolAnswer {
@@ -123,11 +150,17 @@ package final class ToolDesk: Sendable {
             let tool = try await tool(call.name, of: user, on: daemon)
             try count(user)
             let arguments = try tool.read(call.arguments)
-            let request = ToolRequest(user: user, arguments: arguments, daemon: daemon, world: world)
+            let key = user.run.map { "\($0.id).\($0.attempt):\(call.id)" } ?? call.id
+            let request = ToolRequest(
+                user: user, arguments: arguments, daemon: daemon, world: world, key: key)
             answer = ToolAnswer(try await tool.run(request))
         } catch {
-            answer = ToolAnswer(error.sentence, isError: true)
+            var refusal = ToolAnswer(error.sentence, isError: true)
+            refusal.isInterrupted = error.code == .stopping
+            answer = refusal
         }
+        // It is made again.
+        if answer.isInterrupted { return answer }
         let elapsed = daemon.control.clock.sinceBoot - watch
         daemon.control.logger.debug(
             "a tool was called",
@@ -161,7 +194,7 @@ package final class ToolDesk: Sendable {
                 .badValue, "there is no tool \"\(shown)\"",
                 hint: NearestName.hint(name, among: mine) ?? Self.listed(mine))
         }
-        guard user.allowed.contains(name) else {
+        guard user.mayCall(name) else {
             await report(name, of: user, on: daemon)
             throw APIError(
                 .badValue, "\(name) is not allowed to this bot",
@@ -192,9 +225,26 @@ package final class ToolDesk: Sendable {
     private func report(_ name: String, of user: ToolUser, on daemon: DaemonHandler) async {
         let bot = user.bot.name
         guard state.withLock({ $0.reported.insert("\(bot) \(name)").inserted }) else { return }
+        let fact = "tools.refused.\(bot).\(name)"
+        do throws(LedgerError) {
+            // Also not again by the next daemon.
+            guard try await daemon.control.ledger.fact(named: fact) == nil else { return }
+            try await daemon.control.ledger.commit([
+                .setFact(name: fact, value: daemon.control.clock.now.iso8601)
+            ])
+        } catch {
+            daemon.control.logger.warning(
+                "a refused tool can't be recorded", metadata: ["bot": "\(bot)", "reason": "\(error)"])
+        }
         var notice = NotifyRequest(
             text: "\(bot) called the tool \(name), which bots.\(bot).tools does not allow. It was refused.")
         (notice.thread, notice.urgency) = ("tools", "low")
-        _ = try? await daemon.notify(notice)
+        do throws(APIError) {
+            _ = try await daemon.notify(notice)
+        } catch {
+            daemon.control.logger.warning(
+                "nobody could be notified of a refused tool",
+                metadata: ["bot": "\(bot)", "reason": "\(error.sentence)"])
+        }
     }
 }

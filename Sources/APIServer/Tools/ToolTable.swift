@@ -11,13 +11,19 @@ package struct ToolTable: Sendable {
     package init(_ tools: [BotTool]) { self.tools = tools }
 
     /// All there are: a line for each family.
-    package static let standard = ToolTable(MessageTools.all)
+    package static let standard = ToolTable(
+        MessageTools.all + TaskTools.all + RunTools.all + WebTools.all + MemoryTools.all + FileTools.all
+            + TeamTools.all)
 
+    /// The tool that may be granted for single jobs, as `run_job:NAME`.
+    package static let runJob = "run_job"
     /// A grant among the names of tools: the tasks of other bots are not refused.
     static let allTasks = "all_tasks"
 
     /// What `bots.NAME.tools` may name.
-    package var names: [String] { tools.map(\.name) + [Self.allTasks] }
+    ///
+    /// A bot has ``TeamTools`` by its team alone.
+    package var names: [String] { tools.map(\.name).filter { $0 != TeamTools.name } + [Self.allTasks] }
 
     /// The tool of that name; nil: there is none.
     package subscript(name: String) -> BotTool? { tools.first { $0.name == name } }

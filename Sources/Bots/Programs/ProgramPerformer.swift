@@ -37,6 +37,7 @@ package final class ProgramPerformer: Performer {
     private let notes: AttemptNotes<ReplyNote>
     private let clock: any WallClock
     private let home: String?
+    private let toolServer: @Sendable (_ bot: String, _ run: String) async -> ToolServer?
     private let find: @Sendable (String) -> BotInUse?
     private let admit: @Sendable (String) async throws(AttemptFault) -> Void
     private let state = Mutex(State())
@@ -47,18 +48,21 @@ package final class ProgramPerformer: Performer {
     /// A performer that has `base` run the programs of the bots that `find` returns by their names; `admit` throws where
     /// one must not be asked now.
     ///
-    /// In `folder` it keeps what it must know of attempts under way; `home` is the home folder of those programs.
+    /// In `folder` it keeps what it must know of attempts under way; `home` is the home folder of those programs, and
+    /// `toolServer` serves the tools of a bot in a run of it.
     ///
     /// - Throws: a `HostError` where that folder can't be read.
     package init(
         over base: any Performer, folder: String, clock: any WallClock, home: String?,
         find: @escaping @Sendable (String) -> BotInUse?,
+        toolServer: @escaping @Sendable (_ bot: String, _ run: String) async -> ToolServer? = { _, _ in nil },
         admit: @escaping @Sendable (String) async throws(AttemptFault) -> Void = { _ in }
     ) throws {
         self.base = base
         notes = AttemptNotes(folder: folder)
         self.clock = clock
         self.home = home
+        self.toolServer = toolServer
         self.find = find
         self.admit = admit
         let recalled = try notes.all()
@@ -223,7 +227,8 @@ package final class ProgramPerformer: Performer {
         var record = ExitRecord(key: prompt.key, cause: .exited, startedAt: start, endedAt: start)
         do throws(AttemptFault) {
             try await admit(prompt.bot)
-            let (process, note) = try make(prompt)
+            let server = await toolServer(prompt.bot, prompt.key.run)
+            let (process, note) = try make(prompt, server)
             if let reason = state.withLock({ $0.pending[prompt.key]?.cancelReason }) {
                 (record.cause, record.cancelReason) = (.canceled, reason)
                 end(record)
@@ -265,7 +270,9 @@ package final class ProgramPerformer: Performer {
         base.start(.process(process))
     }
 
-    private func make(_ prompt: PromptOrder) throws(AttemptFault) -> (ProcessOrder, ReplyNote) {
+    private func make(_ prompt: PromptOrder, _ server: ToolServer?) throws(AttemptFault) -> (
+        ProcessOrder, ReplyNote
+    ) {
         guard let bot = find(prompt.bot), let program = bot.program else {
             throw AttemptFault(
                 .botUnavailable, "\(prompt.bot): its backend is no longer a program; repeat the run",
@@ -283,7 +290,10 @@ package final class ProgramPerformer: Performer {
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
         let call = program.call(
             prompt.conversation, home: home, folder: order.folder, session: note.session,
-            memory: try MemoryFile.text(program.memory, of: prompt.bot))
+            memory: try MemoryFile.text(
+                program.memory, of: prompt.bot, mayBeMissing: bot.keepsMemory),
+            // The daemon is not to be reached from a sandbox: what reaches it may do all that its user may.
+            tools: program.sandbox == nil ? server : nil)
         order.run(call, of: program, bot)
         order.timeout = prompt.timeout ?? Self.standardTimeout
         order.output = ProcessOrder.Output(path: path + ReplyFiles.printed, headBytes: ReplyReading.limit)

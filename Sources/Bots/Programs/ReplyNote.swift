@@ -97,6 +97,8 @@ extension ReplyNote: AttemptNote {}
 struct AttemptNotes<Note: AttemptNote> {
     /// The folder; it is made with the first note.
     let folder: String
+    /// The most bytes of one.
+    var limit = 1 << 20
 
     /// All of them; and of the attempts whose notes can't be read, why.
     ///
@@ -112,7 +114,7 @@ struct AttemptNotes<Note: AttemptNote> {
         }
         for key in names.compactMap(RunKey.init(description:)) {
             do throws(HostError) {
-                readable[key] = Note(try SmallFile.read(path(key)))
+                readable[key] = Note(try SmallFile.read(path(key), limit: limit))
                 if readable[key] == nil { unreadable[key] = "\(path(key)) is damaged, or of another version" }
             } catch {
                 unreadable[key] = "\(error)"

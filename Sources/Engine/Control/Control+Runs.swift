@@ -81,7 +81,7 @@ extension Control {
         return run
     }
 
-    private func run(_ request: RequestedRun) async throws(EngineError) -> RunRecord {
+    func run(_ request: RequestedRun) async throws(EngineError) -> RunRecord {
         switch try await slots.request(request) {
         case .queued(let run), .known(let run): return run
         case .busy(let runs): throw .busy(job: request.job, runs: runs)

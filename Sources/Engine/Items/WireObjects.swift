@@ -30,6 +30,7 @@ extension WireRun {
         slot = Timestamp(record.slot)
         attempt = record.attempt
         retryOf = record.retryOf
+        parent = record.parent
         notBefore = Timestamp(record.notBefore)
         queuedAt = Timestamp(record.queuedAt)
         startedAt = Timestamp(record.startedAt)

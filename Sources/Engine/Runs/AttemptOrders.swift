@@ -70,7 +70,8 @@ struct AttemptOrders {
         case .prompt(let text):
             var order = PromptOrder(
                 key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot,
-                earlier: talk.earlier, text: talk.reply?.text ?? TaskPrompt.text(of: text),
+                earlier: talk.earlier,
+                text: talk.reply?.text ?? TaskPrompt.text(of: text, isSubtask: run.kind == .delegated),
                 timeout: spec.timeout, output: places.output(of: run))
             order.session = talk.reply?.session
             order.isReadLive = spec.thread != nil
@@ -357,8 +358,11 @@ final class RunSpecs {
     func outlook(of run: RunRecord) async throws(LedgerError) -> Outlook {
         guard let spec = try await spec(of: run) else { return Outlook() }
         var outlook = Outlook(spec: spec)
-        if spec.thread != nil { outlook.chance = RetryChance(spec: spec, nextSlot: nil) }
-        guard run.kind != .exec, run.kind != .reply, let job = try await ledger.job(named: run.job) else {
+        if spec.thread != nil || run.kind == .delegated {
+            outlook.chance = RetryChance(spec: spec, nextSlot: nil)
+        }
+        guard ![.exec, .reply, .delegated].contains(run.kind), let job = try await ledger.job(named: run.job)
+        else {
             return outlook
         }
         // The slots of a paused job do not run: none of them is a reason to give up.

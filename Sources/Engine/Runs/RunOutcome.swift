@@ -233,7 +233,8 @@ struct OutputPost {
 
     /// The message that the run's spec asks for; nil: it asks for none, there is nothing to say, or none of it may be shown.
     init?(_ run: RunRecord, _ end: ExitRecord, _ outlook: Outlook) {
-        guard let hidden = outlook.hidden else { return nil }
+        // The bot that asked for it gets it.
+        guard let hidden = outlook.hidden, run.kind != .delegated else { return nil }
         // A person who asked reads the reply in any case.
         if end.isReplyQuiet, outlook.spec?.thread == nil { return nil }
         let part = outlook.spec?.outputMessage

@@ -80,13 +80,22 @@ package struct RunRecord: Hashable, Sendable {
         self.revision = revision
     }
 
+    /// What the causes of runs begin with that one bot has another one do.
+    package static let delegated = "delegate:"
+
+    /// The id of the run that handed this one out; nil: no run did.
+    package var parent: String? {
+        guard kind == .delegated, cause.hasPrefix(Self.delegated) else { return nil }
+        return String(cause.dropFirst(Self.delegated.count).prefix { $0 != "." })
+    }
+
     /// `JOB#N`.
     package var name: String { "\(job)#\(ordinal)" }
 }
 
 /// What asked for a run.
 package enum RunKind: String, Hashable, Sendable, Codable {
-    case scheduled, manual, exec, reply, hook
+    case scheduled, manual, exec, reply, hook, delegated
 }
 
 /// The texts that name what made a run.

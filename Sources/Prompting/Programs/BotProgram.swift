@@ -58,10 +58,11 @@ package struct BotProgram: Hashable, Sendable {
 
     /// What is run to ask it `prompt`, in `folder` (nil: `home`), which its user starts in.
     ///
-    /// With a `session` of its own provider it resumes that; `memory` is what its memory file says.
+    /// With a `session` of its own provider it resumes that; `memory` is what its memory file says, and `tools` serves
+    /// its tools.
     package func call(
         _ prompt: String, home: String?, folder: String? = nil, session: Continuation? = nil,
-        memory: String? = nil
+        memory: String? = nil, tools: ToolServer? = nil
     ) -> Call {
         var words = command
         let session = session.flatMap { $0.provider == dialect.rawValue && $0.isSafe ? $0.id : nil }
@@ -74,6 +75,7 @@ package struct BotProgram: Hashable, Sendable {
                 text = system + "\n\n" + text
             }
         }
+        if let tools { words += tools.words(for: dialect) }
         if let session { words = self.words(words, resuming: session) }
         let isArgument = words.contains(Self.promptWord)
         // A prompt is never an option of the program.

@@ -24,10 +24,12 @@ struct MCPCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let client = DaemonClient(socket: try common.client().socket, longest: .seconds(180))
+        let client = DaemonClient(socket: try common.client().socket, longest: MCPServer.longestCall)
         // Before anybody waits for it: a bot that is not there is a mistake of the command line.
-        _ = try client.ask(Endpoints.tools(bot))
-        try MCPServer(client, bot: bot, run: Machine.environment["BELFRY_RUN_ID"]).serve()
+        let tools = try client.ask(Endpoints.tools(bot))
+        let server = MCPServer(client, bot: bot, run: Machine.environment["BELFRY_RUN_ID"])
+        server.note(tools)
+        try server.serve()
     }
 }
 
@@ -41,7 +43,14 @@ final class MCPServer: Sendable {
     private let run: String?
     /// The ids of the calls under way, as JSON.
     private let open = Mutex<Set<[UInt8]>>([])
+    /// The tools whose calls may be sent again.
+    private let repeatable = Mutex<Set<String>>([])
     private let output = Mutex<Void>(())
+
+    /// A call takes no longer: bots of a team may work for hours.
+    static let longestCall = Duration.seconds(24 * 3600)
+    /// So often it is looked whether the daemon is there again, one second apart.
+    private static let mostTries = 120
 
     /// A server for a bot; the run is the one in which its client works.
     init(_ client: DaemonClient, bot: String, run: String?) {
@@ -50,7 +59,7 @@ final class MCPServer: Sendable {
         self.run = run
     }
 
-    /// Reads requests to the end of standard input, and answers those that are under way then.
+    /// Reads requests to the end of standard input, and answers those that are under way then and end within 30 s.
     func serve() throws {
         var conversation = MCPConversation(
             instructions: "Tools of Belfry, which notifies a person and schedules tasks on this machine.")
@@ -72,7 +81,12 @@ final class MCPServer: Sendable {
                 throw APIError(.badValue, "a line of standard input is longer than 4 MiB")
             }
         }
-        while !open.withLock(\.isEmpty) { usleep(20_000) }
+        // A client that closed its end may still read, but nobody waits for hours.
+        var rounds = 1500
+        while !open.withLock(\.isEmpty), rounds > 0 {
+            usleep(20_000)
+            rounds -= 1
+        }
     }
 
     private func perform(_ step: MCPConversation.Step) {
@@ -87,10 +101,13 @@ final class MCPServer: Sendable {
 
     private func list(for request: MCPConversation.Request) -> JSON {
         do throws(APIError) {
-            let tools = try client.ask(Endpoints.tools(bot)).map { tool in
+            let offered = try client.ask(Endpoints.tools(bot))
+            note(offered)
+            let tools = offered.map { tool in
                 JSON.object([
                     "name": .string(tool.name), "description": .string(tool.description),
                     "inputSchema": tool.inputSchema,
+                    "annotations": .object(["idempotentHint": .bool(tool.isRepeatable ?? false)]),
                 ])
             }
             return MCPConversation.list(tools, to: request)
@@ -111,7 +128,7 @@ final class MCPServer: Sendable {
         if let progress = MCPConversation.progress(0, "calling \(tool)", of: request) { send(progress) }
         do throws(HostError) {
             try BackgroundThread.start(named: "mcp call") { [self] in
-                let answer = call(tool, arguments)
+                let answer = call(tool, arguments, id: request.id.bytes)
                 // Of a call that was canceled nothing more is sent.
                 guard open.withLock({ $0.contains(request.id.bytes) }) else { return }
                 if let progress = MCPConversation.progress(1, "done", of: request) { send(progress) }
@@ -124,13 +141,30 @@ final class MCPServer: Sendable {
         }
     }
 
-    private func call(_ tool: String, _ arguments: JSON) -> WireToolAnswer {
+    /// Notes which tools may be called again.
+    func note(_ tools: [WireTool]) {
+        repeatable.withLock { $0 = Set(tools.filter { $0.isRepeatable == true }.map(\.name)) }
+    }
+
+    /// Performs a call; one that may be made twice is made again when the daemon ended meanwhile and is there again.
+    private func call(_ tool: String, _ arguments: JSON, id: [UInt8]) -> WireToolAnswer {
         var asked = ToolCallRequest(name: tool)
-        (asked.arguments, asked.run) = (arguments, run)
-        do throws(APIError) {
-            return try client.ask(Endpoints.callTool(bot, body: asked))
-        } catch {
-            return WireToolAnswer(text: error.sentence, isError: true)
+        (asked.arguments, asked.run, asked.id) = (arguments, run, UniqueID.v4())
+        var tries = 0
+        while true {
+            do throws(APIError) {
+                return try client.ask(Endpoints.callTool(bot, body: asked))
+            } catch {
+                let isAway = [.noDaemon, .connectionLost, .noAnswer, .stopping, .starting].contains(
+                    error.code)
+                let isWanted = open.withLock { $0.contains(id) }
+                guard isAway, isWanted, tries < Self.mostTries, repeatable.withLock({ $0.contains(tool) })
+                else {
+                    return WireToolAnswer(text: error.sentence, isError: true)
+                }
+                tries += 1
+                sleep(1)
+            }
         }
     }
 

@@ -1,0 +1,174 @@
+import API
+import Engine
+import Ledger
+import Performing
+import Prompting
+import Timeline
+import Tracking
+
+/// How a bot hands work to other bots.
+enum TeamTools {
+    static let all = [delegate]
+
+    /// The name of the tool, which each bot with a team has.
+    static let name = "delegate"
+    /// How many bots may hand on one after the other.
+    static let deepest = 3
+    /// So many subtasks a run may hand out in all.
+    static let broadest = 10
+    /// The subtasks are waited for so long at most.
+    private static let patience = Duration.seconds(24 * 3600)
+
+    private static let delegate = BotTool(
+        name,
+        "Hands subtasks to bots of your team, which work side by side, and returns what each replied. A bot knows nothing but its prompt.",
+        [
+            ToolParameter(
+                "tasks",
+                .records(
+                    [
+                        ToolParameter("bot", .text(limit: 63), "The bot of your team.", isRequired: true),
+                        ToolParameter(
+                            "prompt", .text(limit: 20_000), "All that it must know to do its part.",
+                            isRequired: true),
+                    ], most: broadest), "The subtasks.", isRequired: true)
+        ], isRepeatable: true,
+        obstacle: { user in
+            user.team.isEmpty
+                ? "you have no team; the person can name one in bots.\(user.bot.name).team" : nil
+        }
+    ) { request throws(APIError) in
+        let parent = try request.underWay
+        let tasks = request.arguments.records("tasks").map {
+            (bot: $0.text("bot") ?? "", prompt: $0.text("prompt") ?? "")
+        }
+        try await check(tasks.map(\.bot), request, parent)
+        var children: [RunRecord] = []
+        for (number, task) in tasks.enumerated() {
+            let subtask = Subtask(
+                parent: parent.id, call: "\(request.key):\(number + 1)", by: request.user.bot.name,
+                task.prompt)
+            children.append(
+                try await request.daemon.asking(await request.daemon.control.delegate(subtask, to: task.bot)))
+        }
+        return try await results(of: children, tasks.map(\.prompt), request, parent)
+    }
+
+    /// Refuses what would not end, or not end soon.
+    private static func check(
+        _ bots: [String], _ request: ToolRequest, _ parent: RunRecord
+    ) async throws(APIError) {
+        let daemon = request.daemon
+        let team = request.user.team
+        for bot in bots where !team.contains(bot) {
+            throw APIError(
+                .noSuchBot, "\"\(CleanText.line(bot, limit: 63))\" is not of your team",
+                hint: "Your team: \(team.joined(separator: ", ")).")
+        }
+        if let bot = bots.first(where: { leads(from: $0, to: request.user.bot.name, daemon) }) {
+            throw APIError(
+                .badValue, "the team of \(bot) leads back to you: each could wait for the other",
+                hint: "Do it yourself, or hand it to another bot.")
+        }
+        var chain = [parent]
+        while let above = chain.last?.parent, chain.count <= deepest {
+            guard let run = try await daemon.reading(await daemon.control.ledger.run(id: above)) else {
+                break
+            }
+            chain.append(run)
+        }
+        if let bot = bots.first(where: { bot in chain.contains { $0.bot == bot } }) {
+            throw APIError(
+                .badValue, "\(bot) waits for what you do: it can't be handed a part of it",
+                hint: "Do it yourself, or hand it to another bot.")
+        }
+        guard chain.count <= deepest else {
+            throw APIError(
+                .badValue, "work is handed on at most \(deepest) times, and was so often",
+                hint: "Do it yourself.")
+        }
+        var handed = 0
+        for bot in team {
+            let runs = try await daemon.reading(
+                await daemon.control.ledger.runs(RunFilter(job: Subtask.job(of: bot), limit: 500)))
+            handed += runs.count { $0.isPart(of: parent, besides: request.key) }
+        }
+        guard handed + bots.count <= broadest else {
+            throw APIError(
+                .badValue,
+                "a run hands out at most \(broadest) subtasks, and this one has handed out \(handed)",
+                hint: "Do the rest yourself.")
+        }
+        for bot in Set(bots + [request.user.bot.name]).sorted() {
+            do throws(AttemptFault) {
+                _ = try await daemon.control.desk.bot(bot)
+            } catch {
+                throw APIError(.badValue, error.text)
+            }
+        }
+    }
+
+    /// Whether a bot may hand on, over whomever, to another one.
+    private static func leads(from bot: String, to other: String, _ daemon: DaemonHandler) -> Bool {
+        let bots = daemon.control.activeConfiguration.configuration.bots
+        var (seen, next) = (Set([bot]), [bot])
+        while let name = next.popLast() {
+            for member in bots[name]?.contact?.team ?? [] {
+                if member == other { return true }
+                if seen.insert(member).inserted { next.append(member) }
+            }
+        }
+        return false
+    }
+
+    /// Waits for the ends of the subtasks, shows them as parts of the run, and ends them when that ends first.
+    private static func results(
+        of children: [RunRecord], _ prompts: [String], _ request: ToolRequest, _ parent: RunRecord
+    ) async throws(APIError) -> String {
+        let daemon = request.daemon
+        let watch = RunWatch(daemon)
+        let ends = try await watch.ends(
+            of: children.map(\.id), within: patience, for: parent.id
+        ) { rows in
+            for (number, row) in rows.enumerated() {
+                var report = ProgressReport(message: CleanText.line(prompts[number], limit: 100))
+                let progress = await daemon.control.board.state(of: row.id)?.progress
+                report.part = ReportedPart(
+                    path: "\(row.bot.prefix(26)).\(row.ordinal)", progress: progress, word: row.partWord)
+                _ = await daemon.control.board.receive(report, of: parent.id, at: daemon.control.clock.now)
+            }
+        }
+        for row in ends where !row.state.isEnded {
+            do throws(EngineError) {
+                try await daemon.control.cancel(row)
+            } catch {
+                // It has ended meanwhile, or can't be ended: its own row shows which.
+                daemon.control.logger.debug(
+                    "a subtask was not ended", metadata: ["run.id": "\(row.name)", "reason": "\(error)"])
+            }
+        }
+        let share = 60 * 1024 / max(ends.count, 1)
+        return ends.enumerated().map { number, row in
+            let text = watch.output(of: row, limit: share)
+            return "## \(number + 1). \(row.bot) (\(row.name)): \(row.sentence)\n\(text)"
+        }.joined(separator: "\n\n")
+    }
+}
+
+extension RunRecord {
+    /// Whether the present attempt of `parent` handed it out, by another call than this one.
+    fileprivate func isPart(of parent: RunRecord, besides call: String) -> Bool {
+        cause.hasPrefix(Subtask.cause("\(parent.id).\(parent.attempt):"))
+            && !cause.hasPrefix(Subtask.cause(call) + ":")
+    }
+
+    /// Where it is, as a part of another run.
+    fileprivate var partWord: ReportedPart.Word {
+        switch state {
+        case .completed: .done
+        case .blocked: .blocked
+        case _ where state.isEnded: .failed
+        default: .working
+        }
+    }
+}
