@@ -41,7 +41,11 @@ struct Belfry: ParsableCommand {
                     ConfirmCommand.self, QuestionsCommand.self, AnswerCommand.self,
                 ]),
             CommandGroup(
-                name: "DELIVERY", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
+                name: "DELIVERY",
+                subcommands: [
+                    OutboxCommand.self, ChannelCommand.self, WhyCommand.self, SilenceCommand.self,
+                    DigestCommand.self,
+                ]),
             CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),
         ])
 

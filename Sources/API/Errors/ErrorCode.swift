@@ -25,6 +25,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case noSuchSubject = "E1209"
     case ambiguousID = "E1210"
     case noSuchQuestion = "E1211"
+    case noSuchSilence = "E1212"
 
     case overlap = "E1301"
     case jobFromFile = "E1302"
@@ -40,6 +41,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case questionClosed = "E1312"
     case channelExists = "E1313"
     case channelFromFile = "E1314"
+    case silenceEnded = "E1315"
 
     case timedOut = "E1401"
 
@@ -82,6 +84,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
             ErrorRow(404, .notFound, exit: 4, "no such message, run, item or outbox entry")
         case .noSuchQuestion:
             ErrorRow(404, .notFound, exit: 4, "no such question", "belfry questions")
+        case .noSuchSilence: ErrorRow(404, .notFound, exit: 4, "no such silence", "belfry silence list")
         case .ambiguousID: ErrorRow(422, .badRequest, exit: 2, "the short id is that of several things")
         case .overlap: ErrorRow(409, .refused, exit: 5, "the job has a run that has not ended")
         case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
@@ -97,6 +100,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .questionClosed: ErrorRow(409, .refused, exit: 5, "the question is closed")
         case .channelExists: ErrorRow(409, .refused, exit: 5, "a channel of that name exists")
         case .channelFromFile: ErrorRow(409, .refused, exit: 5, "the channel comes from a file")
+        case .silenceEnded: ErrorRow(409, .refused, exit: 5, "the silence has ended")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")

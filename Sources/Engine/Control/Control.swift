@@ -107,6 +107,11 @@ package enum EngineError: Error, Hashable, Sendable {
     case noSuchChannel(String)
     case noSuchBot(String)
     case noSuchQuestion(String)
+    case noSuchSilence(String)
+    /// The silence ended at this moment.
+    case silenceEnded(String, Moment)
+    /// A condition of a silence is refused.
+    case badMatcher(MatcherError)
     /// The question was closed before, in this way.
     case questionClosed(String, QuestionEnd)
     /// No answer that the question accepts.
