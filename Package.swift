@@ -28,7 +28,7 @@ let stations: [Target] = [
     effect("Ledger", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery"]),
     effect(
         "LedgerSQLite",
-        ["Timeline", "Tracking", "Grouping", "Delivery", "Ledger", .grdb, .sqlite]),
+        ["Timeline", "Tracking", "Grouping", "Delivery", "Ledger", "Host", .grdb, .sqlite]),
     effect("WardenProtocol", ["Timeline", "Performing", "Host"]),
     effect("Warden", ["Timeline", "Tracking", "Performing", "Host", "WardenProtocol", "CLinux"]),
     effect(

@@ -44,6 +44,7 @@ final class CurlLoop {
 
     /// Works until the inbox is closed.
     func run() {
+        inbox.begin()
         while true {
             let batch = inbox.drain()
             if batch.isClosing {
@@ -53,6 +54,8 @@ final class CurlLoop {
             }
             for order in batch.orders { carryOut(order) }
             let wait = work()
+            // What was left on this thread has woken nobody.
+            guard inbox.isEmpty else { continue }
             // A wake-up that came before this call ends it at once: none is missed.
             let code = unsafe curl_multi_poll(multi, nil, 0, wait, nil)
             if code != CURLM_OK { finishAll(.failure(.library(CurlError.Fault(code)))) }
@@ -84,6 +87,7 @@ final class CurlLoop {
             // Not found means it was answered meanwhile.
             guard let found = transfer(ticket) else { return }
             finish(found.key) { _ in .failure(.canceled) }
+        case .run(let part): part()
         case .resume(let ticket):
             guard let found = transfer(ticket) else { return }
             let code = found.resume()
@@ -154,7 +158,13 @@ extension CurlLoop {
 
     private func end(_ orders: [CurlInbox.Order]) {
         finishAll(.failure(.closed))
-        for case .start(_, _, let reply) in orders { reply.finish(.failure(.closed)) }
+        for order in orders {
+            switch order {
+            case .start(_, _, let reply): reply.finish(.failure(.closed))
+            case .run(let part): part()
+            case .resume, .cancel: break
+            }
+        }
         pools.removeAll()
     }
 }

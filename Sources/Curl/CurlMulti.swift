@@ -4,12 +4,17 @@ import Synchronization
 
 /// Makes HTTP requests and sends mails, any number at a time, on a thread of its own.
 ///
-/// Tasks only wait: nothing of libcurl ever runs on their threads. Close it when done; a request made
-/// later, or still under way, ends with ``CurlError/closed``.
+/// Tasks only wait: nothing of libcurl ever runs on their threads. Those that do little but make requests may run on
+/// this one instead, by ``executor``. Close it when done; a request made later, or still under way, ends with
+/// ``CurlError/closed``.
 ///
 /// The corresponding C functions are those of the multi interface, libcurl-multi(3).
 package final class CurlMulti: Sendable {
     let inbox: CurlInbox
+    /// Runs tasks on the thread of the transfers: between such a task and its request no other thread is woken.
+    ///
+    /// For tasks that compute little and never block; they delay every transfer.
+    package let executor: any TaskExecutor
     /// The thread, until it was joined.
     private let thread: Mutex<pthread_t?>
 
@@ -19,6 +24,7 @@ package final class CurlMulti: Sendable {
     package init() throws(CurlError) {
         let loop = try CurlLoop()
         inbox = loop.inbox
+        executor = CurlExecutor(inbox)
         thread = Mutex(try startThread(for: loop))
     }
 
@@ -63,7 +69,27 @@ package final class CurlMulti: Sendable {
         }
         guard let ending else { return }
         inbox.close()
-        pthread_join(ending, nil)
+        // The last holder may be a task on the thread itself, which ends after it.
+        if pthread_equal(ending, pthread_self()) != 0 {
+            pthread_detach(ending)
+        } else {
+            pthread_join(ending, nil)
+        }
+    }
+}
+
+/// Runs tasks on the transfer thread, and elsewhere once that has ended.
+private final class CurlExecutor: TaskExecutor {
+    private let inbox: CurlInbox
+
+    init(_ inbox: CurlInbox) {
+        self.inbox = inbox
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let order = CurlInbox.Order.run { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        if !inbox.leave(order) { globalConcurrentExecutor.enqueue(job) }
     }
 }
 
@@ -106,6 +132,8 @@ final class CurlInbox: Sendable {
         case resume(ticket: UInt64)
         /// End a request whose task was cancelled.
         case cancel(ticket: UInt64)
+        /// Run a part of a task.
+        case run(@Sendable () -> Void)
     }
 
     /// How the task that made a request gets the answer.
@@ -135,6 +163,8 @@ final class CurlInbox: Sendable {
         var nextTicket: UInt64 = 0
         /// The handle to wake; `nil` when its thread waits no more.
         var waker: Waker?
+        /// The thread that works; it looks again before it waits.
+        var worker: pthread_t?
     }
 
     /// The handle, for the one call that any thread may make on it.
@@ -167,11 +197,19 @@ final class CurlInbox: Sendable {
         state.withLock { state in
             guard let waker = state.waker, !state.batch.isClosing else { return false }
             // A full inbox has woken the thread already: one wake-up serves them all.
-            if state.batch.orders.isEmpty { waker.wake() }
+            if state.batch.orders.isEmpty, state.worker != pthread_self() { waker.wake() }
             state.batch.orders.append(order)
             return true
         }
     }
+
+    /// The thread that calls this takes the orders from now on.
+    func begin() {
+        state.withLock { $0.worker = pthread_self() }
+    }
+
+    /// Whether nothing was left since the last look.
+    var isEmpty: Bool { state.withLock { $0.batch.orders.isEmpty && !$0.batch.isClosing } }
 
     /// Asks the thread to end everything.
     func close() {

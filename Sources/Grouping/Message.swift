@@ -48,6 +48,47 @@ public struct Message: Hashable, Codable, Sendable {
     public var itemKey: ItemKey { .thread(bot: bot, thread: thread) }
 }
 
+// What most messages have is left out: an item keeps its last messages, and is written with each new one.
+
+extension Message {
+    private enum CodingKeys: CodingKey {
+        case id, bot, thread, author, text, at, urgency, title, appearance, replaceKey, run
+    }
+
+    /// Reads a message; what is left out is as it is unless said otherwise.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: try container.decode(String.self, forKey: .id),
+            bot: try container.decode(String.self, forKey: .bot),
+            thread: try container.decode(String.self, forKey: .thread),
+            author: try container.decodeIfPresent(Author.self, forKey: .author) ?? .bot,
+            text: try container.decode(String.self, forKey: .text),
+            at: try container.decode(Moment.self, forKey: .at),
+            urgency: try container.decodeIfPresent(Urgency.self, forKey: .urgency) ?? .normal,
+            title: try container.decodeIfPresent(String.self, forKey: .title),
+            appearance: try container.decodeIfPresent(Appearance.self, forKey: .appearance) ?? Appearance(),
+            replaceKey: try container.decodeIfPresent(String.self, forKey: .replaceKey),
+            run: try container.decodeIfPresent(String.self, forKey: .run))
+    }
+
+    /// Writes a message without what it shares with most.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(bot, forKey: .bot)
+        try container.encode(thread, forKey: .thread)
+        if author != .bot { try container.encode(author, forKey: .author) }
+        try container.encode(text, forKey: .text)
+        try container.encode(at, forKey: .at)
+        if urgency != .normal { try container.encode(urgency, forKey: .urgency) }
+        if let title { try container.encode(title, forKey: .title) }
+        if appearance != Appearance() { try container.encode(appearance, forKey: .appearance) }
+        if let replaceKey { try container.encode(replaceKey, forKey: .replaceKey) }
+        if let run { try container.encode(run, forKey: .run) }
+    }
+}
+
 /// The author of a message.
 public enum Author: String, Hashable, Codable, Sendable, CaseIterable {
     /// The bot, or a script in its name.

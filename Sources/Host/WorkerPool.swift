@@ -85,36 +85,15 @@ extension WorkerPool: SchedulingExecutor {
     }
 }
 
-/// A thread's place to sleep.
-@safe private final class Worker: Sendable {
-    nonisolated(unsafe) private let semaphore: UnsafeMutablePointer<sem_t>  // SAFE: made for many threads,
-    // and its place in memory never changes.
-
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        unsafe sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        unsafe sem_destroy(semaphore)
-        unsafe semaphore.deallocate()
-    }
+/// One of the pool's threads.
+private final class Worker: Sendable {
+    private let semaphore = ThreadSemaphore()
 
     /// Ends the sleep under way, or the next one.
-    func wake() {
-        unsafe sem_post(semaphore)
-    }
+    func wake() { semaphore.post() }
 
     /// May return early.
-    func sleep(until moment: Duration?) {
-        guard let moment else {
-            unsafe sem_wait(semaphore)
-            return
-        }
-        let (seconds, attoseconds) = moment.components
-        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-        unsafe clinux_sem_clockwait(semaphore, CLOCK_MONOTONIC, &time)
-    }
+    func sleep(until moment: Duration?) { semaphore.wait(until: moment) }
 
     /// The number of the worker that this thread is, nil for any other thread.
     static var current: Int? {

@@ -1,4 +1,5 @@
 import GRDB
+import Host
 package import Ledger
 import Synchronization
 
@@ -36,8 +37,11 @@ package final class SQLiteLedger: CommittingLedger {
                 try Schema.migrate(database, path: path)
                 return try SQLiteTransaction(path: path, in: database)
             }
+            // A thread of our own enters the connection's queue: whoever commits wakes that one thread, and nobody starts
+            // or looks after others.
+            let thread = try SerialThread(named: "ledger")
             committer = Committer(transaction) { work in
-                pool.asyncWriteWithoutTransaction { _ in work() }
+                thread.run { pool.writeWithoutTransaction { _ in work() } }
             }
             self.pool = pool
         } catch let error as LedgerError {

@@ -13,6 +13,8 @@ package struct HTTPSender: EdgeChannel {
     package let name: String
     /// A code of the address, the secrets and the exceptions.
     package var identity: String { exchange.identity }
+    /// The thread that makes the requests.
+    package var executor: (any TaskExecutor)? { exchange.executor }
     private let service: any HTTPForm
     private let exchange: HTTPExchange
 
@@ -79,6 +81,7 @@ struct HTTPExchange: Sendable {
     private let target: HTTPTarget
     private let userAgent: String
     private let curl: CurlMulti
+    var executor: any TaskExecutor { curl.executor }
 
     /// - Throws: ``HTTPSenderError`` when nothing could ever be sent there.
     init(

@@ -160,13 +160,15 @@ package struct APIListener: Service {
         return APIRequest(
             row: match.row, path: match.path, query: Query(parts.count > 1 ? parts[1] : ""),
             body: Array(body.readableBytesView),
-            lastEventID: HTTPField.Name("last-event-id").flatMap { request.headers[$0] })
+            lastEventID: Self.lastEventID.flatMap { request.headers[$0] })
     }
+
+    private static let lastEventID = HTTPField.Name("last-event-id")
 
     @concurrent
     private func write(
         _ response: APIResponse, _ writer: consuming ResponseWriter,
-        closed: AsyncStream<Never> = AsyncStream { $0.finish() }
+        closed: AsyncStream<Never>? = nil
     ) async throws {
         switch response {
         case .whole(let status, let contentType, let bytes):
@@ -182,7 +184,8 @@ package struct APIListener: Service {
             fields[.contentType] = contentType
             fields[.cacheControl] = "no-store"
             let body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
-            var sink: any BodyWriter = ConnectionWriter(writer: body, closed: closed)
+            var sink: any BodyWriter = ConnectionWriter(
+                writer: body, closed: closed ?? AsyncStream { $0.finish() })
             // It may read files and compute: other connections share the loop's thread.
             try await withTaskExecutorPreference(WorkerPool.current) { try await write(&sink) }
             try await body.finish(nil)

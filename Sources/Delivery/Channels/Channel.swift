@@ -20,12 +20,19 @@ extension Channel {
 
 /// A channel that sends each thing once.
 package protocol EdgeChannel: Channel {
+    /// Where the tasks that serve it best run; nil, as left out: anywhere.
+    var executor: (any TaskExecutor)? { get }
+
     /// Sends `parcel` one time, without a retry of its own.
     ///
     /// `now` goes into the signature and is another one on each attempt.
     /// - Returns: that it was accepted, with the status.
     /// - Throws: how the attempt failed; see ``DeliveryError``.
     func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt
+}
+
+extension EdgeChannel {
+    package var executor: (any TaskExecutor)? { nil }
 }
 
 /// What an edge channel sends: finished bytes under an id.

@@ -182,6 +182,8 @@ final class ItemCache: Turn {
             of: input.events, activeConfiguration.configuration, storms, isAwake: isAwake)
     }
 
+    func isKnown(_ item: ItemKey) -> Bool { isAwake(item) }
+
     /// The same after ``ItemErrand/Kind/load``, which replaces what is kept.
     fileprivate func readsWhenLoading(by input: TurnInput) -> TurnReads {
         var storms = StormIndex()

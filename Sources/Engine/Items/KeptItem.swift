@@ -10,8 +10,8 @@ import Tracking
 /// A channel whose routes ask for less of a job than those of all channels together has a view of its own: it shows
 /// what it would if it were the only one. Stored whole, as JSON.
 struct KeptItem: Sendable {
-    /// The kinds of items.
-    enum Decider: Hashable, Codable, Sendable {
+    /// The kinds of items; behind a reference, for they are large, and passed on with each event.
+    indirect enum Decider: Hashable, Codable, Sendable {
         case thread(ThreadItem)
         case job(JobItem)
         case storm(StormItem)

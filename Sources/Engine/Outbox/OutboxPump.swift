@@ -24,7 +24,11 @@ package struct OutboxPump: Sendable {
     /// Serves every channel of the configuration, and follows each reload, until cancelled.
     package func run() async throws {
         try await tools.serve({ [tools] channel in
-            (channel as? any EdgeChannel).map { OutboxLine(channel: $0, tools).run }
+            (channel as? any EdgeChannel).map { channel in
+                let line = OutboxLine(channel: channel, tools)
+                // From the commit of an entry to its request one thread is woken.
+                return { try await withTaskExecutorPreference(channel.executor) { try await line.run() } }
+            }
         }) {
             await parkEntries()
         }

@@ -12,6 +12,9 @@ package protocol Turn: Sendable {
     /// What it reads besides, by what the first reads found; empty: nothing.
     func reads(by input: TurnInput) -> TurnReads
 
+    /// Whether it has this item as it is in the open transaction, so that it need not be read.
+    func isKnown(_ item: ItemKey) -> Bool
+
     /// What is to be done; nothing is an answer, too.
     ///
     /// May be called again before ``settle(_:)``: what was decided before is in the ledger then.
@@ -23,6 +26,7 @@ package protocol Turn: Sendable {
 
 extension Turn {
     package func reads(by input: TurnInput) -> TurnReads { TurnReads() }
+    package func isKnown(_ item: ItemKey) -> Bool { false }
 }
 
 /// What a turn asks for in one round; what does not exist is absent from the answer.
@@ -95,6 +99,8 @@ package struct TurnInput: Sendable {
     package var untried: [ItemKey: [String: OutboxRecord]] = [:]
     /// The ids of the pinned messages of the threads.
     package var pinned: Set<String> = []
+    /// Whether the turn has an item already; see ``Turn/isKnown(_:)``.
+    package var isKnown: @Sendable (ItemKey) -> Bool = { _ in false }
 
     package init() {}
 
@@ -109,9 +115,9 @@ package struct TurnInput: Sendable {
         }
     }
 
-    /// The items that `reads` names, once its messages are in ``messages``; for a store's `read`.
+    /// The items that `reads` names and that are not known, once its messages are in ``messages``; for a store's `read`.
     package func items(of reads: TurnReads) -> Set<ItemKey> {
-        Set(reads.items).union(threads(ofMessages: reads.messages))
+        Set(reads.items).union(threads(ofMessages: reads.messages).filter { !isKnown($0) })
     }
 
     /// The threads that `reads` names, once its messages are in ``messages``; for a store's `read`.

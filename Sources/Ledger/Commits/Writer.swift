@@ -204,6 +204,7 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
     private func decide(_ turn: any Turn) throws(LedgerError) -> [Change] {
         guard let opening = turn.opening() else { return [] }
         var input = TurnInput()
+        input.isKnown = { turn.isKnown($0) }
         try store.read(opening, into: &input)
         let reads = turn.reads(by: input)
         if !reads.isEmpty { try store.read(reads, into: &input) }
