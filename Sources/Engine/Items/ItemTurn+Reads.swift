@@ -86,6 +86,7 @@ enum OwnThread {
     case test(String)
     case configuration
     case bot(String)
+    case gateway(String)
     case ledger
     case clock
 
@@ -97,6 +98,7 @@ enum OwnThread {
         case .test(let name): "test \(name)"
         case .configuration: "config"
         case .bot(let name): "bot \(name)"
+        case .gateway(let bot): "gateway \(bot)"
         case .ledger: "ledger"
         case .clock: "clock"
         }
@@ -150,6 +152,7 @@ extension Fact {
         case .configPartial, .jobLeftOut: OwnThread.configuration.key
         case .botStatus(let status): OwnThread.bot(status.bot).key
         case .botBudget(let budget): OwnThread.bot(budget.bot).key
+        case .gatewayJob(let job): OwnThread.gateway(job.bot).key
         case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
             .questionWithdrawn(let news):
             .question(news.id)
