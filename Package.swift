@@ -34,9 +34,8 @@ let stations: [Target] = [
     effect(
         "Engine",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
-            "API",
-            .logging, .heap, .ordered,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "OpenClaw",
+            "Ledger", "API", .logging, .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
     effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
@@ -65,8 +64,8 @@ let stations: [Target] = [
     effect(
         "APIServer",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
-            "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .httpTypes,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "OpenClaw",
+            "Ledger", "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .httpTypes,
             .lifecycle,
             .logging,
         ]),
@@ -87,8 +86,8 @@ let programs: [Target] = [
     program(
         "belfry",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "TerminalView",
-            "API", "APIClient", "Host", "WardenProtocol", .argumentParser,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "OpenClaw", "Ledger",
+            "TerminalView", "API", "APIClient", "Host", "WardenProtocol", .argumentParser,
         ]),
     program(
         "bench",
@@ -135,8 +134,8 @@ let suites: [Target] = [
     suite(
         "EngineTests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
-            "LedgerSQLite", "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "OpenClaw",
+            "Ledger", "LedgerSQLite", "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl",
             "WebhookChannel",
             "TestSupport", "belfry-warden", .logging,
         ]),

@@ -30,6 +30,7 @@ package struct DaemonHandler: Sendable {
         addJobs(to: &table)
         addRuns(to: &table)
         addTalk(to: &table)
+        addGateways(to: &table)
         addQuestions(to: &table)
         addOutbox(to: &table)
         return table
@@ -89,6 +90,13 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.reply) { try await reply($0.path, $0.query) }
         table.on(Endpoints.react) { try await react($0.path, $0.body) }
         table.on(Endpoints.resetBot) { try await reset($0.path) }
+    }
+
+    private func addGateways(to table: inout HandlerTable) {
+        table.on(Endpoints.gateway) { try await gateway(of: $0.path) }
+        table.on(Endpoints.watchGateway) { try await watchGateway(of: $0.path, $0.body.on) }
+        table.on(Endpoints.takeOverJob) { try await takeOver($0.path, $0.body) }
+        table.on(Endpoints.giveBackJob) { try await giveBack($0.path, $0.body) }
     }
 
     private func addQuestions(to table: inout HandlerTable) {

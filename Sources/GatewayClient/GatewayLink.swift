@@ -49,6 +49,20 @@ package actor GatewayLink {
         case fault(GatewayFault)
     }
 
+    /// What happens on a connection, for those who follow more than one run.
+    package enum Signal: Hashable, Sendable {
+        /// The gateway is connected.
+        case connected
+        /// It no longer is.
+        case disconnected
+        /// Events were lost on the way.
+        case gap
+        /// Its scheduler reported something of a job.
+        case job(String, action: String)
+        /// A run that nobody here follows has ended, in the session of that key.
+        case foreignReply(session: String)
+    }
+
     private enum Phase {
         case closed
         /// Since a time since boot; the gateway has sent its challenge or not.
@@ -59,6 +73,8 @@ package actor GatewayLink {
     private struct Pending {
         let continuation: CheckedContinuation<Result<JSON, CallFailure>, Never>
         let timer: Task<Void, Never>
+        /// Whether an answer `accepted` announces another one.
+        let isAnsweredTwice: Bool
 
         func settle(_ result: Result<JSON, CallFailure>) {
             timer.cancel()
@@ -67,7 +83,7 @@ package actor GatewayLink {
     }
 
     private let setup: GatewaySetup
-    private let clock: any WallClock
+    let clock: any WallClock
     private let report: @Sendable (State) -> Void
     private(set) package var state: State = .connecting
     private var phase = Phase.closed
@@ -75,6 +91,7 @@ package actor GatewayLink {
     private var pending: [String: Pending] = [:]
     private var lastID = 0
     private var followers: [String: AsyncStream<RunSignal>.Continuation] = [:]
+    private var observers: [Int: AsyncStream<Signal>.Continuation] = [:]
     private var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
     private var sleeper: CheckedContinuation<Void, Never>?
     private var backoff = GatewayBackoff()
@@ -156,13 +173,17 @@ package actor GatewayLink {
         for entry in pending.values { entry.settle(.failure(.away)) }
         pending = [:]
         if let trouble {
-            if wasOpen { for follower in followers.values { follower.yield(.disconnected) } }
+            if wasOpen {
+                for follower in followers.values { follower.yield(.disconnected) }
+                signal(.disconnected)
+            }
             // How long it has been away counts from the first trouble.
             let since = if case .away(_, let since) = state { since } else { clock.now }
             note(.away(trouble, since: since))
         } else {
             for follower in followers.values { follower.finish() }
-            followers = [:]
+            for observer in observers.values { observer.finish() }
+            (followers, observers) = ([:], [:])
         }
         if trouble?.needsPerson ?? true { releaseArrivals() }
     }
@@ -241,6 +262,11 @@ package actor GatewayLink {
             return greet(challenge)
         case (.response(let id, let result), _):
             // The second answer to one request, and one that came too late, find nobody.
+            if case .success(let answer) = result, answer["status"]?.text == "accepted",
+                pending[id]?.isAnsweredTwice == true
+            {
+                return nil
+            }
             pending.removeValue(forKey: id)?.settle(
                 result.mapError { CallFailure.fault(hide($0)) })
         case (.event(let name, let payload, let seq), .open(let hello)):
@@ -254,10 +280,20 @@ package actor GatewayLink {
         // Version 3 counts for all clients together, and sends none of them everything.
         if sequence.note(seq), hello.version >= 4 {
             for follower in followers.values { follower.yield(.gap) }
+            signal(.gap)
         }
         switch name {
         case "chat":
-            if let event = ChatEvent(payload) { followers[event.run]?.yield(.chat(event)) }
+            guard let event = ChatEvent(payload) else { return }
+            if let follower = followers[event.run] {
+                follower.yield(.chat(event))
+            } else if event.state != .delta {
+                signal(.foreignReply(session: event.session))
+            }
+        case "cron":
+            if let job = payload["jobId"]?.text, let action = payload["action"]?.text {
+                signal(.job(job, action: action))
+            }
         case "shutdown":
             announcedRestart = payload["restartExpectedMs"]?.double.map {
                 .milliseconds(Int64(min(max($0, 0), 600_000)))
@@ -275,9 +311,12 @@ package actor GatewayLink {
         } catch {
             return GatewayTrouble(.refused(code: "device", "\(error)"), .never)
         }
-        usesDeviceToken = known.token != nil
-        let token = known.token ?? setup.token() ?? ""
-        let statement = DeviceStatement(device: known.identity.id, token: token, challenge: challenge)
+        // Whoever asks for more than the device has must show what allows it.
+        let shared = setup.token()
+        usesDeviceToken = known.token != nil && (setup.scopes == GatewayIdentity.scopes || shared == nil)
+        let token = (usesDeviceToken ? known.token : shared) ?? ""
+        var statement = DeviceStatement(device: known.identity.id, token: token, challenge: challenge)
+        statement.scopes = setup.scopes
         guard let proof = known.identity.proof(of: statement) else {
             return GatewayTrouble(.refused(code: "device", "its key can't sign"), .never)
         }
@@ -289,7 +328,8 @@ package actor GatewayLink {
         switch result {
         case .failure(let fault):
             let trouble = GatewayTrouble(refusal: hide(fault))
-            guard usesDeviceToken else { return trouble }
+            // What a wider wish is refused for says nothing of the token.
+            guard usesDeviceToken, setup.scopes == GatewayIdentity.scopes else { return trouble }
             switch trouble.kind {
             case .tokenRefused, .deviceTokenRefused, .tokenMissing:
                 // The gateway forgot this device: the shared token is tried once in its place.
@@ -309,6 +349,7 @@ package actor GatewayLink {
             releaseArrivals()
             if let ping = pulse.ping(at: clock.sinceBoot) { send(.ping(ping)) }
             for follower in followers.values { follower.yield(.connected) }
+            signal(.connected)
             return nil
         }
     }
@@ -348,6 +389,24 @@ extension GatewayLink {
         return nil
     }
 
+    /// The gateway's greeting; nil: it is not connected.
+    var hello: GatewayHello? { if case .open(let hello) = phase { hello } else { nil } }
+
+    /// Reports what happens on the connection from now on, first whether it is there; ends with the link.
+    package func observe() -> AsyncStream<Signal> {
+        let (signals, observer) = AsyncStream.makeStream(of: Signal.self)
+        lastID += 1
+        let ticket = lastID
+        observers[ticket] = observer
+        observer.onTermination = { [weak self] _ in Task { await self?.forget(ticket) } }
+        if hello != nil { observer.yield(.connected) }
+        return signals
+    }
+
+    private func forget(_ observer: Int) { observers[observer] = nil }
+
+    private func signal(_ signal: Signal) { for observer in observers.values { observer.yield(signal) } }
+
     private func releaseArrivals() {
         for waiter in arrivals.values { waiter.resume() }
         arrivals = [:]
@@ -364,12 +423,15 @@ extension GatewayLink {
     package func unfollow(_ run: String) { followers.removeValue(forKey: run)?.finish() }
 
     /// Calls a method, and once more after each pause that a starting gateway asks for.
+    ///
+    /// `agent` is answered when its run is accepted, and a second time when that has ended: with `isAnsweredTwice` the
+    /// second answer is the result.
     package func call(
-        _ call: GatewayCall, within limit: Duration = GatewayLink.patience
+        _ call: GatewayCall, within limit: Duration = GatewayLink.patience, isAnsweredTwice: Bool = false
     ) async throws(CallFailure) -> JSON {
         let deadline = clock.sinceBoot + limit
         while true {
-            switch await callOnce(call, within: limit) {
+            switch await callOnce(call, within: limit, isAnsweredTwice) {
             case .success(let payload): return payload
             case .failure(.fault(let fault)):
                 guard let wait = fault.pause, clock.sinceBoot + wait < deadline else { throw .fault(fault) }
@@ -379,7 +441,9 @@ extension GatewayLink {
         }
     }
 
-    private func callOnce(_ call: GatewayCall, within limit: Duration) async -> Result<JSON, CallFailure> {
+    private func callOnce(
+        _ call: GatewayCall, within limit: Duration, _ isAnsweredTwice: Bool
+    ) async -> Result<JSON, CallFailure> {
         guard case .open(let hello) = phase, let outgoing else { return .failure(.away) }
         lastID += 1
         let id = "b\(lastID)"
@@ -390,7 +454,8 @@ extension GatewayLink {
                 try? await clock.sleep(until: clock.now + limit)
                 if !Task.isCancelled { pending.removeValue(forKey: id)?.settle(.failure(.timedOut)) }
             }
-            pending[id] = Pending(continuation: continuation, timer: timer)
+            pending[id] = Pending(
+                continuation: continuation, timer: timer, isAnsweredTwice: isAnsweredTwice)
             outgoing.yield(.text(bytes))
         }
     }

@@ -12,6 +12,8 @@ package final class GatewayPool: Sendable {
         package var reach: HTTPReach
         /// The shared token; nil: none is configured.
         package var token: String?
+        /// The file of the certificates that vouch for it; nil: those that the machine trusts.
+        package var authority: String?
 
         /// The gateway's host and port.
         var place: String {
@@ -19,11 +21,14 @@ package final class GatewayPool: Sendable {
         }
 
         /// A wish of a bot.
-        package init(reach: HTTPReach, token: String?) { (self.reach, self.token) = (reach, token) }
+        package init(reach: HTTPReach, token: String?, authority: String? = nil) {
+            (self.reach, self.token, self.authority) = (reach, token, authority)
+        }
     }
 
     private struct Held {
         let link: GatewayLink
+        let device: DeviceFile
         let task: Task<Void, Never>
         var bots: Set<String>
     }
@@ -40,6 +45,11 @@ package final class GatewayPool: Sendable {
     private let clock: any WallClock
     private let reread: @Sendable (String) -> String?
     private let report: @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void
+    private let follow: Follower
+
+    /// Follows a link while it is kept; ends with its task. It is handed the link's place, and the names of its bots.
+    package typealias Follower =
+        @Sendable (GatewayLink, _ place: String, _ bots: @escaping @Sendable () -> [String]) async -> Void
 
     /// A pool that keeps what gateways know this device by in `folder`, and reports how the gateway of each bot is; nil: it
     /// has none any more.
@@ -48,8 +58,10 @@ package final class GatewayPool: Sendable {
     package init(
         folder: String, version: String, clock: any WallClock,
         reread: @escaping @Sendable (String) -> String?,
-        report: @escaping @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void
+        report: @escaping @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void,
+        follow: @escaping Follower = { _, _, _ in }
     ) {
+        self.follow = follow
         (self.folder, self.version, self.clock) = (folder, version, clock)
         (self.reread, self.report) = (reread, report)
     }
@@ -101,12 +113,48 @@ package final class GatewayPool: Sendable {
         let threads = group ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
         group = threads
         let bot = bots.min() ?? ""
-        let setup = GatewaySetup(
-            reach: wish.reach, token: { [reread] in wish.token == nil ? nil : reread(bot) ?? wish.token },
-            device: DeviceFile(folder: folder, host: wish.reach.url.host, port: wish.reach.url.port),
-            version: version, clock: clock, group: threads)
+        let device = DeviceFile(folder: folder, host: wish.reach.url.host, port: wish.reach.url.port)
+        let setup = makeSetup(wish, of: bot, device, threads)
         let link = GatewayLink(setup) { [weak self] in self?.note($0, of: wish) }
-        return Held(link: link, task: Task { await link.run() }, bots: bots)
+        let bots = bots
+        let names: @Sendable () -> [String] = { [weak self] in self?.bots(of: wish) ?? bots.sorted() }
+        let task = Task { [follow] in
+            async let following: Void = follow(link, wish.place, names)
+            await link.run()
+            await following
+        }
+        return Held(link: link, device: device, task: task, bots: bots)
+    }
+
+    private func makeSetup(
+        _ wish: Wish, of bot: String, _ device: DeviceFile, _ threads: MultiThreadedEventLoopGroup,
+        scopes: [String] = GatewayIdentity.scopes
+    ) -> GatewaySetup {
+        GatewaySetup(
+            reach: wish.reach, token: { [reread] in wish.token == nil ? nil : reread(bot) ?? wish.token },
+            device: device, version: version, clock: clock, group: threads, scopes: scopes,
+            authority: wish.authority)
+    }
+
+    private func bots(of wish: Wish) -> [String] { state.withLock { ($0.held[wish]?.bots ?? []).sorted() } }
+
+    /// Runs `body` on a connection of the bot's gateway that may also administrate it, and ends that.
+    ///
+    /// - Returns: nil where the bot has no gateway.
+    package func administrate<Value: Sendable>(
+        _ bot: String, _ body: (GatewayLink) async -> Value
+    ) async -> Value? {
+        let setup: GatewaySetup? = state.withLock { state in
+            guard let wish = state.wishes[bot], let held = state.held[wish], let threads = state.group else {
+                return nil
+            }
+            return makeSetup(wish, of: bot, held.device, threads, scopes: GatewayIdentity.administration)
+        }
+        guard let setup else { return nil }
+        let link = GatewayLink(setup) { _ in }
+        let task = Task { await link.run() }
+        defer { task.cancel() }
+        return await body(link)
     }
 
     private func note(_ news: GatewayLink.State, of wish: Wish) {

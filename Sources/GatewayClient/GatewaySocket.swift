@@ -20,6 +20,8 @@ struct GatewaySocket: Sendable {
     let reach: HTTPReach
     let group: any EventLoopGroup
     let userAgent: String
+    /// The file of the certificates that vouch for the gateway; nil: those that the machine trusts.
+    let authority: String?
 
     /// How long connecting may take, TLS and the upgrade included.
     static let patience = TimeAmount.seconds(10)
@@ -28,7 +30,7 @@ struct GatewaySocket: Sendable {
     /// Connects.
     func open() async throws(GatewayTrouble) -> Wire {
         do {
-            let tls = reach.url.isSecure ? try NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+            let tls = reach.url.isSecure ? try makeContext() : nil
             let upgrade = try await ClientBootstrap(group: group)
                 .connectTimeout(Self.patience)
                 .connect(host: reach.url.host, port: reach.url.port) { [self] channel in
@@ -42,6 +44,18 @@ struct GatewaySocket: Sendable {
             }
         } catch {
             throw Self.trouble(of: error)
+        }
+    }
+
+    private func makeContext() throws(GatewayTrouble) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        // Read each time: a certificate is renewed while the daemon runs.
+        if let authority { configuration.trustRoots = .file(authority) }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw GatewayTrouble(
+                .untrusted("the file \(authority ?? "of the machine") holds no certificate that can be read"))
         }
     }
 

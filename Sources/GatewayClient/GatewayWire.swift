@@ -17,15 +17,20 @@ package struct GatewaySetup: Sendable {
     let version: String
     let clock: any WallClock
     let socket: GatewaySocket
+    /// What the connection may do.
+    let scopes: [String]
 
     /// A setup whose connections are made on `group`.
     package init(
         reach: HTTPReach, token: @escaping @Sendable () -> String?, device: DeviceFile, version: String,
-        clock: any WallClock, group: MultiThreadedEventLoopGroup
+        clock: any WallClock, group: MultiThreadedEventLoopGroup,
+        scopes: [String] = GatewayIdentity.scopes, authority: String? = nil
     ) {
+        self.scopes = scopes
         (self.reach, self.token, self.device) = (reach, token, device)
         (self.version, self.clock) = (version, clock)
-        socket = GatewaySocket(reach: reach, group: group, userAgent: "Belfry/\(version)")
+        socket = GatewaySocket(
+            reach: reach, group: group, userAgent: "Belfry/\(version)", authority: authority)
     }
 }
 

@@ -180,6 +180,10 @@ enum BotFields {
     static let ofGateways: [(key: String, schema: JSON, doc: String)] = [
         ("token", FormField.Shape.secrets.schema, "Where the gateway's shared token is read from."),
         ("agent", SchemaParts.word(), "The agent's id in the gateway (default: the gateway's own choice)."),
+        (
+            "ca", SchemaParts.word(),
+            "The file of the certificates that vouch for a wss gateway (default: the machine's)."
+        ),
     ]
 
     /// Those of bots that are programs alone.

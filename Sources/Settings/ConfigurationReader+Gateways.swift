@@ -32,6 +32,7 @@ extension ConfigurationReader {
         guard key.faults.problems.count == before, let reach else { return nil }
         var gateway = BotGateway(reach: reach)
         gateway.agent = agent
+        gateway.authority = parts["ca"]?.value(.path)?.text
         gateway.session = session.flatMap(BotGateway.Session.init) ?? .synced
         var contact = BotInUse(nil, secrets: FormSecrets(secrets.contents), fault: secrets.fault)
         contact.gateway = gateway

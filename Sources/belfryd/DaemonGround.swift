@@ -33,6 +33,10 @@ struct DaemonGround {
     let desk: BotDesk
     /// What bots may call.
     let tools: ToolDesk
+    /// What is known of the jobs of gateways.
+    let gatewayBoard = GatewayBoard()
+    /// The newest prompts that were sent to gateways.
+    let sent: SentPrompts
     /// The connections to gateways.
     let gateways: GatewayPool
     let logger: Logger
@@ -72,7 +76,13 @@ struct DaemonGround {
         boot = try Machine.bootID()
         desk = BotDesk(
             ledger: ledger, activeConfiguration: activeConfiguration, zones: zones.lookup, clock: clock)
-        gateways = .inState(paths.state, clock: clock, keys: source.keys, links: desk.links)
+        sent = SentPrompts(path: paths.state + "/gateways/sent.json")
+        let threads = SyncedThreads(
+            history: GatewayHistory(ledger: ledger, clock: clock), sent: sent,
+            activeConfiguration: activeConfiguration, logger: logger)
+        gateways = .inState(
+            paths.state, clock: clock, keys: source.keys, links: desk.links, board: gatewayBoard,
+            readHistory: threads.read)
     }
 
     private static func namesOfBots(in ledger: any Ledger) async throws(LedgerError) -> Set<String> {
@@ -117,7 +127,7 @@ struct DaemonGround {
     /// Who asks agents behind gateways.
     func makeGateways() throws -> GatewayPerformer {
         let performer = try GatewayPerformer(
-            folder: paths.state + "/gateways/runs", clock: clock, links: gateways,
+            folder: paths.state + "/gateways/runs", clock: clock, links: gateways, sent: sent,
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
         for (key, why) in performer.unreadable {
             logger.warning(
@@ -202,9 +212,16 @@ struct DaemonGround {
             news: news, awaitsJobs: true)
     }
 
+    /// The keeper that judges the jobs of gateways.
+    func makeGatewayKeeper() -> GatewayKeeper {
+        GatewayKeeper(
+            ledger: ledger, board: gatewayBoard, clock: clock, zone: { [desk] in desk.zone }, logger: logger)
+    }
+
     /// What the API and the signals ask.
     func makeControl(
-        _ board: LiveBoard, _ slots: SlotKeeper, _ runs: RunKeeper, _ channelBoard: ChannelBoard
+        _ board: LiveBoard, _ slots: SlotKeeper, _ runs: RunKeeper, _ channelBoard: ChannelBoard,
+        _ watcher: GatewayKeeper
     ) -> Control {
         Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs,
@@ -226,6 +243,7 @@ struct DaemonGround {
             bots: .inState(paths.state, zones: zones),
             ownChannels: .inState(paths.state, zones: zones, channels: source.channels),
             testBot: { [tester = makeTester()] in await tester.test($0, $1, asks: $2) },
+            gateways: .of(gateways, board: gatewayBoard, keeper: watcher, activeConfiguration),
             machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
     }

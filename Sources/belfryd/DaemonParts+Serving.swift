@@ -65,7 +65,8 @@ extension DaemonParts {
             ("start", { try await start(paths, isOpen) }),
             ("slots", { try await fire(until: drainIsAsked) }), ("runs", control.runs.run),
             ("live board", control.board.run),
-            ("finish times", finish.run), ("bots", bots.run), ("items", items.run),
+            ("finish times", finish.run), ("bots", bots.run), ("gateway watch", watcher.run),
+            ("items", items.run),
             ("replies", replies.run), ("questions", questions.run), ("outbox", pump.run),
             ("surfaces", surfaces.run), ("sleep", sleep.run), ("house", house.run),
             ("zone watch", { try await zones.watch(clock: ground.clock, logger: ground.logger) }),
@@ -84,6 +85,7 @@ extension DaemonParts {
                     }
                 }
             ),
+            ("taken jobs", { try await settleTakenJobs() }),
             (
                 "left out",
                 {
@@ -93,6 +95,19 @@ extension DaemonParts {
             ),
         ]
         return keepers.map { KeeperService(name: $0.0, body: $0.1) } + [door]
+    }
+
+    /// Finishes, whenever a gateway shows its jobs, what a crash or a lost connection left half done.
+    private func settleTakenJobs() async throws {
+        for await _ in ground.gatewayBoard.taps() {
+            do throws(EngineError) {
+                try await control.settleTakenJobs()
+            } catch {
+                if case .stopping = error { throw error }
+                ground.logger.warning(
+                    "a job of a gateway is half taken over", metadata: ["reason": "\(error)"])
+            }
+        }
     }
 
     private func configuration(of services: [any Service]) -> ServiceGroupConfiguration {

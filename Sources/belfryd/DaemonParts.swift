@@ -22,6 +22,7 @@ struct DaemonParts {
     let questions: QuestionKeeper
     let finish: FinishKeeper
     let bots: BotKeeper
+    let watcher: GatewayKeeper
     let house: HouseKeeper
     let pump: OutboxPump
     let surfaces: SurfaceKeeper
@@ -42,7 +43,8 @@ struct DaemonParts {
             directory: paths.warden,
             launching: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state))
         let runs = try Self.makeRuns(on: ground, board, census, notes, over: warden, news: newsEnd, logger)
-        control = ground.makeControl(board, slots, runs, channelBoard)
+        watcher = ground.makeGatewayKeeper()
+        control = ground.makeControl(board, slots, runs, channelBoard, watcher)
         house = try await HouseKeeper(
             ledger: ledger, clock: clock, places: ground.places,
             removeOutput: {

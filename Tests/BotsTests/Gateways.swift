@@ -38,7 +38,8 @@ private final class GatewayScene: Sendable {
         self.pool = pool
         let bot = contact
         performer = try GatewayPerformer(
-            folder: folder.file("gateways/runs"), clock: clock, links: pool, find: { _ in bot })
+            folder: folder.file("gateways/runs"), clock: clock, links: pool,
+            sent: SentPrompts(path: folder.file("gateways/sent.json")), find: { _ in bot })
         pool.update(["opta": .init(reach: reach, token: "shared-token")])
     }
 

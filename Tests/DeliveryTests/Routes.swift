@@ -8,7 +8,7 @@ import Testing
         ("message.group", .message), ("question.asked", .question), ("question.answered", .question),
         ("channel.failing", .channel), ("config.reloaded", .config), ("ledger.full", .ledger),
         ("clock.back", .clock), ("config.partial", .config), ("job.leftOut", .config),
-        ("bot.status", .bot), ("bot.budget", .bot),
+        ("bot.status", .bot), ("bot.budget", .bot), ("gateway.job", .gateway),
         ("test", .test),
     ])
     func `names the type of an event`(_ type: String, _ word: RouteWord) {
@@ -42,6 +42,7 @@ import Testing
         #expect(routing.channels(for: "job.leftOut") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "config.partial", about: "hook") == ["desk", "pager"])
         #expect(routing.channels(for: "bot.budget") == ["hook", "desk", "pager"])
+        #expect(routing.channels(for: "gateway.job") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "bot.status").isEmpty)
         #expect(routing.channels(for: "config.reloaded").isEmpty)
         let own = Routing(routes: routing.routes + [Route(when: [.lost], to: ["pager"])])

@@ -80,6 +80,35 @@ import Tracking
         #expect(gateway.executed.count == 1)
     }
 
+    @Test func `has in its thread what was said to it elsewhere, and nothing twice`() async throws {
+        let gateway = try await GatewayEmulator()
+        let session = "agent:main:main"
+        gateway.say("From the phone.", reply: "Noted.", in: session)
+        let belfry = try home(gateway)
+        try await belfry.start()
+        try await until { try await belfry.json("messages", "opta").list.count == 2 }
+        let first = try await belfry.json("messages", "opta").list
+        try #require(first.map { $0["text"].text } == ["Noted.", "From the phone."])
+        #expect(first[1]["from"].text == "user" && first[1]["sender"].text == "you, elsewhere")
+        #expect(first.allSatisfy { $0["read"] == .bool(true) })
+        #expect(try await belfry.run("ask", "opta", "And here?").text == "Hello there\n")
+        gateway.say("From the tablet.", reply: "Seen.", in: session)
+        let end = #"{"runId":"other","sessionKey":"agent:main:main","seq":2,"state":"final"}"#
+        let payload = Tracking.JSON(parsing: Array(end.utf8)[...])
+        gateway.send("chat", payload ?? .null)
+        try await until { try await belfry.json("messages", "opta").list.count == 6 }
+        let all = try await belfry.json("messages", "opta").list.map { $0["text"].text ?? "" }
+        #expect(
+            all.sorted() == [
+                "And here?", "From the phone.", "From the tablet.", "Hello there", "Noted.", "Seen.",
+            ])
+        gateway.cut()
+        _ = await gateway.request("connect")
+        #expect(try await belfry.run("ask", "opta", "Once more?").code == 0)
+        #expect(try await belfry.json("messages", "opta").list.count == 8)
+        #expect(gateway.executed == ["And here?", "Once more?"])
+    }
+
     @Test func `is blocked with the command that approves the device`() async throws {
         var manner = GatewayEmulator.Manner()
         manner.wantsApproval = true

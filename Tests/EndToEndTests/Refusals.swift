@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?", "--grace", "10s"],
+        ["widget", "--format", "waybar"], ["confirm", "Sure?", "--grace", "10s"],
         ["pin", "x"], ["silence", "list"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
     ])

@@ -32,6 +32,16 @@ import Tracking
                 == "W82UarXnuLPBba19KlgmRfayDQ4DMlF2mhbp-9SOqEFV7SNzmEYnELtY-FF0Bj4e1UfLymjyQlesuF0UAUZSBg")
     }
 
+    /// See openclaw.md 8.2.
+    @Test(arguments: [
+        ("job-1", 47_897), ("11111111-1111-4111-8111-111111111111", 152_325),
+        ("00000000-0000-4000-8000-000000000000", 120_896),
+    ])
+    func `computes the delay of a job as the gateway does`(job: String, milliseconds: Int) {
+        #expect(StaggerOffset.of(job, within: .seconds(300)) == .milliseconds(milliseconds))
+        #expect(StaggerOffset.of(job, within: .zero) == .zero)
+    }
+
     @Test func `stays in a file that nobody else can read, with the token`() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("gateways/127.0.0.1_18789.json")

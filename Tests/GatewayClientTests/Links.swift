@@ -149,6 +149,84 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
         #expect(try await scene.trouble().word == "untrusted")
     }
 
+    @Test func `trusts a certificate of its own only by the name that it is for`() async throws {
+        let good = try SelfSignedCertificate(for: "localhost")
+        let server = try await HookServer(["--tls", good.certificate, good.key])
+        let strange = try await LinkScene(url: "https://localhost:\(server.port)")
+        let untrusted = try await strange.trouble()
+        #expect(untrusted.word == "untrusted" && untrusted.hint(of: "opta")?.contains("bots.opta.ca") == true)
+        // What answers is trusted now, and is no gateway.
+        let known = try await LinkScene(url: "https://localhost:\(server.port)", authority: good.certificate)
+        #expect(try await known.trouble().word == "noGateway")
+        let other = try await LinkScene(url: "https://127.0.0.1:\(server.port)", authority: good.certificate)
+        #expect(try await other.trouble().kind == .untrusted("its name is not in the certificate"))
+        let missing = try await LinkScene(url: "https://localhost:\(server.port)", authority: "/no/such.pem")
+        #expect(try await missing.trouble().word == "untrusted")
+    }
+
+    @Test(arguments: [3, 4]) func `has its scheduler list, change, run and remove jobs`(version: Int)
+        async throws
+    {
+        let scene = try await LinkScene(
+            manner { $0.version = version }, scopes: GatewayIdentity.administration)
+        _ = try await scene.online()
+        let link = scene.link
+        let made = try await link.call(
+            .cronAdd(
+                json(
+                    #"{"name":"Brief","schedule":{"kind":"cron","expr":"0 * * * *"},"sessionTarget":"isolated","wakeMode":"now","payload":{"kind":"agentTurn","message":"x"}}"#
+                )))
+        let job = try #require(GatewayJob(made))
+        #expect(job.stagger == .seconds(300) && job.isEnabled)
+        let look = try await link.look()
+        #expect(look.jobs.map(\.id) == [job.id] && look.version == version)
+        #expect(look.jobs[0].offset == StaggerOffset.of(job.id, within: .seconds(300)))
+        try await link.setEnabled(false, job)
+        #expect(try await link.look().jobs.first?.isEnabled == false)
+        for call in [
+            GatewayCall.cronStatus, .cronJob(job.id), .cronRun(job.id, onlyIfDue: true), .cronRemove(job.id),
+        ] {
+            _ = try await link.call(call)
+        }
+        #expect(try await link.look().jobs.isEmpty)
+        #expect(scene.gateway.requests.allSatisfy { $0.fault == nil })
+        // A change that the protocol does not know is refused whole.
+        await #expect(throws: GatewayLink.CallFailure.self) {
+            try await link.call(.cronAdd(json(#"{"name":"x","schedule":"0 7 * * *"}"#)))
+        }
+    }
+
+    @Test func `reads more jobs than a page holds`() async throws {
+        let scene = try await LinkScene()
+        _ = try await scene.online()
+        for number in 0..<450 { scene.gateway.put(job: #"{"id":"j\#(number)","schedule":{},"payload":{}}"#) }
+        let look = try await scene.link.look()
+        #expect(Set(look.jobs.map(\.id)).count == 450)
+    }
+
+    @Test func `asks an agent, and waits for the second answer`() async throws {
+        let scene = try await LinkScene()
+        _ = try await scene.online()
+        scene.gateway.reply(with: .init("done"))
+        let call = GatewayCall.agent(
+            "run", of: "main", in: "agent:main:sched:1", key: "k5", isDelivered: false, timeout: .seconds(60))
+        let end = try await scene.link.call(call, isAnsweredTwice: true)
+        #expect(
+            end["status"]?.text == "ok" && end["result"]?["payloads"]?.elements.first?["text"]?.text == "done"
+        )
+        // The same key is not executed again; without waiting the first answer is the result.
+        let again = try await scene.link.call(call)
+        #expect(again["status"]?.text == "accepted" && scene.gateway.executed == ["run"])
+        let sent = try await scene.link.call(.deliver("hi", to: "123", by: "telegram", key: "k6"))
+        #expect(sent["messageId"]?.text == "m-1")
+        for call in [
+            GatewayCall.wake("look", atOnce: true), .status, .sessions(activeWithin: .seconds(7200)),
+        ] {
+            _ = try await scene.link.call(call)
+        }
+        #expect(scene.gateway.requests.allSatisfy { $0.fault == nil })
+    }
+
     @Test func `fails a call that lacks a scope, and one of an unknown method`() async throws {
         let scene = try await LinkScene(manner { $0.scopes = ["operator.read"] })
         _ = try await scene.online()

@@ -20,7 +20,8 @@ final class LinkScene: Sendable {
 
     init(
         _ manner: GatewayEmulator.Manner = .init(), token: String? = "shared-token", url: String? = nil,
-        clock: (any WallClock)? = nil, folder: TemporaryFolder? = nil,
+        clock: (any WallClock)? = nil, folder: TemporaryFolder? = nil, authority: String? = nil,
+        scopes: [String] = GatewayIdentity.scopes,
         prepare: (GatewayEmulator) throws -> Void = { _ in }
     ) async throws {
         gateway = try await GatewayEmulator(manner)
@@ -29,14 +30,14 @@ final class LinkScene: Sendable {
         self.folder = folder
         let reach = try HTTPReach(
             url: HTTPAddress(url ?? "http://127.0.0.1:\(gateway.port)"),
-            allow: [AddressException("127.0.0.1/32")])
+            allow: [AddressException("127.0.0.1/32"), .host("localhost")])
         let (states, reported) = AsyncStream.makeStream(of: GatewayLink.State.self)
         self.states = states
         let link = GatewayLink(
             GatewaySetup(
                 reach: reach, token: { token },
                 device: DeviceFile(folder: folder.file("gateways"), host: "gw", port: 1), version: "1.0",
-                clock: try clock ?? SystemClock(), group: group)
+                clock: try clock ?? SystemClock(), group: group, scopes: scopes, authority: authority)
         ) { reported.yield($0) }
         self.link = link
         task = Task { await link.run() }

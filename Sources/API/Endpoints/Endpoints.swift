@@ -21,7 +21,7 @@ package enum Endpoints {
         events.row, live.row,
         messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
         editBot.row, removeBot.row, testBot.row, tools.row, callTool.row, say.row, reply.row, react.row,
-        resetBot.row,
+        resetBot.row, gateway.row, watchGateway.row, takeOverJob.row, giveBackJob.row,
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         silences.row, addSilence.row, endSilence.row, digest.row,
@@ -244,6 +244,35 @@ extension Endpoints {
     package static let resetBot = Endpoint(
         "resetBot", .post, "/v1/bots/{bot}/reset", path: String.self, needsJobs: true, errors: [.noSuchBot],
         "Begins a new session with a bot: it is shown nothing of what was said before.")
+}
+
+// Jobs of gateways.
+extension Endpoints {
+    package static let gateway = Endpoint(
+        "gateway", .get, "/v1/bots/{bot}/gateway", path: String.self, answers: WireGateway.self,
+        needsJobs: true, errors: [.noSuchBot, .badValue, .gatewayRefused],
+        "Shows the jobs that the gateway of a bot runs by itself.")
+
+    package static let watchGateway = Endpoint(
+        "watchGateway", .post, "/v1/bots/{bot}/gateway/watch", path: String.self,
+        takes: .json(GatewayWatchRequest.self), answers: WireGateway.self, needsJobs: true,
+        errors: [.noSuchBot, .badValue, .gatewayRefused],
+        "Watches the jobs of a bot's gateway from now on, or no longer.")
+
+    package static let takeOverJob = Endpoint(
+        "takeOverJob", .post, "/v1/bots/{bot}/gateway/jobs", path: String.self,
+        takes: .json(TakeOverRequest.self), answers: WireJob.self, creates: true, needsJobs: true,
+        errors: [
+            .noSuchBot, .badValue, .badName, .badSchedule, .jobExists, .noSuchGatewayJob, .gatewayJobTaken,
+            .gatewayRefused,
+        ],
+        "Runs a job of a bot's gateway here, in one step: it is disabled there first.")
+
+    package static let giveBackJob = Endpoint(
+        "giveBackJob", .post, "/v1/bots/{bot}/gateway/return", path: String.self,
+        takes: .json(GiveBackRequest.self), needsJobs: true,
+        errors: [.noSuchBot, .badValue, .noSuchGatewayJob, .gatewayRefused],
+        "Has a gateway run a job again that was taken over; it is removed here first.")
 }
 
 // Questions.

@@ -26,6 +26,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case ambiguousID = "E1210"
     case noSuchQuestion = "E1211"
     case noSuchSilence = "E1212"
+    case noSuchGatewayJob = "E1213"
 
     case overlap = "E1301"
     case jobFromFile = "E1302"
@@ -42,6 +43,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case channelExists = "E1313"
     case channelFromFile = "E1314"
     case silenceEnded = "E1315"
+    case gatewayJobTaken = "E1316"
 
     case timedOut = "E1401"
 
@@ -50,6 +52,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case ledgerRefused = "E1503"
     case tooBusy = "E1504"
     case starting = "E1505"
+    case gatewayRefused = "E1506"
 
     case noDaemon = "E1601"
     case notBelfry = "E1602"
@@ -85,6 +88,8 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .noSuchQuestion:
             ErrorRow(404, .notFound, exit: 4, "no such question", "belfry questions")
         case .noSuchSilence: ErrorRow(404, .notFound, exit: 4, "no such silence", "belfry silence list")
+        case .noSuchGatewayJob:
+            ErrorRow(404, .notFound, exit: 4, "the gateway has no such job", "belfry import openclaw")
         case .ambiguousID: ErrorRow(422, .badRequest, exit: 2, "the short id is that of several things")
         case .overlap: ErrorRow(409, .refused, exit: 5, "the job has a run that has not ended")
         case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
@@ -101,12 +106,14 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .channelExists: ErrorRow(409, .refused, exit: 5, "a channel of that name exists")
         case .channelFromFile: ErrorRow(409, .refused, exit: 5, "the channel comes from a file")
         case .silenceEnded: ErrorRow(409, .refused, exit: 5, "the silence has ended")
+        case .gatewayJobTaken: ErrorRow(409, .refused, exit: 5, "the gateway's job is run by Belfry already")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")
         case .ledgerRefused: ErrorRow(503, .unavailable, exit: 1, "the ledger could not be used")
         case .starting:
             ErrorRow(503, .unavailable, exit: 3, "the daemon is starting; its jobs are not loaded yet")
+        case .gatewayRefused: ErrorRow(502, .unavailable, exit: 1, "the gateway could not be asked")
         case .tooBusy: ErrorRow(503, .unavailable, exit: 1, "the daemon has too many connections")
         case .noDaemon: ErrorRow(503, .noDaemon, exit: 3, "no daemon answers", "belfryd")
         case .notBelfry: ErrorRow(502, .unavailable, exit: 1, "what answers is not a Belfry daemon")

@@ -115,7 +115,7 @@ extension DaemonHandler {
     }
 
     /// Refuses a bot that is not described, where any is.
-    private func checkBot(of draft: JobDraft) throws(APIError) {
+    func checkBot(of draft: JobDraft) throws(APIError) {
         let bots = Set(control.activeConfiguration.configuration.bots.keys).union(["belfry"])
         guard bots.count > 1, let bot = draft.fields["bot"]?.text, !bots.contains(bot) else { return }
         throw APIError(

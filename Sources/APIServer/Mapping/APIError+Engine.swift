@@ -19,6 +19,13 @@ extension APIError {
         case .noSuchBot(let name): self.init(missing: "bot", name, .noSuchBot)
         case .noSuchSilence(let id): self.init(missing: "silence", id, .noSuchSilence)
         case .noSuchQuestion(let id): self.init(missing: "question", id, .noSuchQuestion)
+        case .noSuchGatewayJob(let id):
+            self.init(.noSuchGatewayJob, "no job \(Quoted.of(id)) in the gateway")
+        case .gatewayJobTaken(let name, let job):
+            self.init(
+                .gatewayJobTaken, "the gateway's job \(Quoted.of(name)) is run by Belfry already, as \(job)",
+                hint: "See: belfry job show \(job)")
+        case .gateway(let text, let hint): self.init(.gatewayRefused, text, hint: hint)
         case .noSuchZone(let name): self.init(missingZone: name)
         case .nothingToExplain(let name): self.init(noSubject: name)
         case .ambiguousID(let id, let candidates): self.init(ambiguous: id, candidates)

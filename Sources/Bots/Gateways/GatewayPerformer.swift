@@ -21,17 +21,19 @@ package final class GatewayPerformer: TaskPerformer {
     private let clock: any WallClock
     private let find: @Sendable (String) async throws(AttemptFault) -> BotInUse?
     private let links: GatewayPool
+    private let sent: SentPrompts
 
     /// A performer that asks the bots that `find` returns, over their links; in `folder` it keeps what it must know of
     /// prompts under way.
     ///
     /// - Throws: a `HostError` where that folder can't be read.
     package init(
-        folder: String, clock: any WallClock, links: GatewayPool,
+        folder: String, clock: any WallClock, links: GatewayPool, sent: SentPrompts,
         find: @escaping @Sendable (String) async throws(AttemptFault) -> BotInUse?
     ) throws {
         notes = AttemptNotes(folder: folder)
         (self.clock, self.links, self.find) = (clock, links, find)
+        self.sent = sent
         let recalled = try notes.all()
         unreadable = recalled.unreadable
         known = Mutex(recalled.readable)
@@ -115,6 +117,9 @@ package final class GatewayPerformer: TaskPerformer {
 
     private func keep(_ note: GatewayNote, _ key: RunKey) throws(AttemptFault) {
         do throws(HostError) {
+            if note.end == nil {
+                try sent.note(SentPrompt(note.text, to: note.session, at: note.sent))
+            }
             try notes.keep(note, of: key, isDurable: true)
         } catch {
             throw AttemptFault(

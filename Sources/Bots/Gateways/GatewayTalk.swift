@@ -1,8 +1,8 @@
 import GatewayClient
 import Host
-import OpenClaw
+package import OpenClaw
 import Performing
-import Prompting
+package import Prompting
 import Timeline
 import Tracking
 
@@ -267,6 +267,11 @@ extension BotGateway {
         if session == .isolated {
             return "agent:\(agent ?? hello.mainAgent):belfry:\(key.run.lowercased())"
         }
-        return agent.map { "agent:\($0):\(hello.mainKey)" } ?? hello.mainSession
+        return conversation(in: hello)
+    }
+
+    /// The key of its agent's main conversation.
+    package func conversation(in hello: GatewayHello) -> String {
+        agent.map { "agent:\($0):\(hello.mainKey)" } ?? hello.mainSession
     }
 }

@@ -14,6 +14,9 @@ public struct DebianClock: Sendable {
         /// How often it starts it there, seconds apart; more than once after a clock went forward over
         /// several times of one job.
         public var count: Int
+
+        /// A minute in which a job is started so often.
+        public init(moment: Moment, count: Int) { (self.moment, self.count) = (moment, count) }
     }
 
     private let times: DebianTimes
@@ -159,6 +162,16 @@ struct DebianTimes: Hashable, Sendable {
         let stars = fields.map { $0.first == UInt8(ascii: "*") }
         bothDays = stars[2] || stars[4]
         isWildcard = stars[0] || stars[1]
+    }
+
+    /// Reads an expression as OpenClaw's scheduler does; `nil` for seconds, and for what these fields can't say.
+    init?(openClaw text: String) {
+        var fields = text.utf8.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+        if fields.count == 6, fields[0] == "0" { fields.removeFirst() }
+        // The library tests for a bare star before it reads the question mark as one.
+        let plain = fields.map { $0 == "?" ? "*" : $0 }
+        self.init(plain.joined(separator: " "))
+        if fields.count == 5 { bothDays = fields[2] == "*" || fields[4] == "*" }
     }
 
     /// The first matching minute at or after `minute`, both counted from 1970-01-01 00:00 on the wall;

@@ -33,6 +33,7 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case jobLeftOut = "job.leftOut"
     case botStatus = "bot.status"
     case botBudget = "bot.budget"
+    case gatewayJob = "gateway.job"
     case ledgerFull = "ledger.full"
     case ledgerRestored = "ledger.restored"
     case clockBack = "clock.back"
@@ -76,6 +77,7 @@ extension EventType {
         case .jobLeftOut: "was left out"
         case .botStatus: "a bot's status changed"
         case .botBudget: "a bot's budget runs out"
+        case .gatewayJob: "a gateway's job has news"
         case .ledgerFull: "the disk is full"
         case .ledgerRestored: "the disk has room again"
         case .clockBack: "the clock went back"
@@ -99,7 +101,9 @@ extension EventType {
         case .messagePosted, .messageRead, .messageGroup, .itemDismissed, .itemActed, .questionAsked,
             .questionAnswered, .questionExpired, .questionWithdrawn, .channelFailing, .channelDisabled,
             .channelRestored, .configReloaded,
-            .configPartial, .botStatus, .botBudget, .ledgerFull, .ledgerRestored, .clockBack, .test, .unknown:
+            .configPartial, .botStatus, .botBudget, .gatewayJob, .ledgerFull, .ledgerRestored, .clockBack,
+            .test,
+            .unknown:
             words
         }
     }

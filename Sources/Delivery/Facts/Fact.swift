@@ -76,6 +76,8 @@ package enum Fact: Hashable, Sendable {
     case botStatus(BotStatus)
     /// A bot has used most of its budget, or all of it.
     case botBudget(BotBudget)
+    /// What somebody should know of a job that a gateway's own scheduler runs.
+    case gatewayJob(GatewayJob)
     /// The ledger's disk is full: no run begins before there is room.
     case ledgerFull
     /// There is room on the ledger's disk again.
@@ -123,6 +125,7 @@ extension Fact {
         case .jobLeftOut: .jobLeftOut
         case .botStatus: .botStatus
         case .botBudget: .botBudget
+        case .gatewayJob: .gatewayJob
         case .ledgerFull: .ledgerFull
         case .ledgerRestored: .ledgerRestored
         case .clockBack: .clockBack
@@ -156,6 +159,7 @@ extension Fact {
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): leftOut
         case .botStatus(let status): status
         case .botBudget(let budget): budget
+        case .gatewayJob(let job): job
         case .ledgerFull: FactColumns(reason: DaemonReason.full.rawValue)
         case .ledgerRestored: FactColumns(reason: DaemonReason.room.rawValue)
         case .clockBack(let back): back
@@ -203,6 +207,7 @@ extension Fact {
         case .jobLeftOut: self = .jobLeftOut(content())
         case .botStatus: self = .botStatus(content())
         case .botBudget: self = .botBudget(content())
+        case .gatewayJob: self = .gatewayJob(content())
         case .ledgerFull: self = .ledgerFull
         case .ledgerRestored: self = .ledgerRestored
         case .clockBack: self = .clockBack(content())

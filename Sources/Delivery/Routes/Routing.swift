@@ -74,7 +74,7 @@ package struct Routing: Hashable, Sendable {
     /// The channels notified of an event of `type`, as `run.failed`, in the order of the routes.
     ///
     /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock, what was left out of the configuration, and a budget that runs out; a channel is never notified of
+    /// or the clock, what was left out of the configuration, a budget that runs out, and jobs of gateways; a channel is never notified of
     /// its own trouble. A question without a route goes where messages go, or else failures: somebody waits for its answer.
     /// - Parameters:
     ///   - type: an event's type; one that no route can name reaches nobody.
@@ -95,7 +95,7 @@ package struct Routing: Hashable, Sendable {
         guard let word = RouteWord(eventType: type) else { return [] }
         var names = receivers(of: word, where: holds)
         let isTrouble =
-            [.lost, .channel, .ledger, .clock].contains(word)
+            [.lost, .channel, .ledger, .clock, .gateway].contains(word)
             || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
         if names.isEmpty, word == .question { names = receivers(of: .message, where: holds) }
         if names.isEmpty, isTrouble || word == .question { names = receivers(of: .failed, where: holds) }
@@ -227,6 +227,8 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     case clock
     /// Every `bot.` type.
     case bot
+    /// `gateway.job`.
+    case gateway
     /// `test`.
     case test
 
@@ -243,6 +245,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
         case ("ledger", 2): self = .ledger
         case ("clock", 2): self = .clock
         case ("bot", 2): self = .bot
+        case ("gateway", 2): self = .gateway
         case ("test", 1): self = .test
         default: return nil
         }
@@ -254,7 +257,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     private init?(run type: String) {
         guard let word = RouteWord(rawValue: type) else { return nil }
         switch word {
-        case .message, .question, .channel, .config, .ledger, .clock, .bot, .test: return nil
+        case .message, .question, .channel, .config, .ledger, .clock, .bot, .gateway, .test: return nil
         case .started, .progress, .blocked, .completed, .failed, .recovered, .canceled, .missed, .skipped,
             .lost, .late, .slow, .stuck, .flapping:
             self = word

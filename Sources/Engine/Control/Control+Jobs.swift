@@ -9,11 +9,16 @@ extension Control {
     package func add(
         _ spec: JobSpec, origin: JobOrigin = .cli
     ) async throws(EngineError) -> JobRecord {
+        try await checkAddition(of: spec)
+        return try await single(.add(spec, origin: origin))
+    }
+
+    /// Refuses a job that can't be added.
+    func checkAddition(of spec: JobSpec) async throws(EngineError) {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
         let stored = try await read { () async throws(LedgerError) in try await slots.entry(spec.name) }
         if let stored { throw .nameTaken(spec.name, place: stored.record.place) }
         try check(spec, changing: nil)
-        return try await single(.add(spec, origin: origin))
     }
 
     /// Makes a new revision of a job made by the command line.

@@ -55,6 +55,7 @@ extension Control {
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
             + problems(of: summary) + problems(of: configuration.leftOut) + (try await problemsOfBots())
+            + problemsOfGateways()
             + host.problems()
         for channel in configuration.channels where channel.kind.isLevel {
             let refused = try await read { () async throws(LedgerError) in
@@ -195,6 +196,19 @@ extension Control {
                         : "try it with: belfry bot test \(name)",
                     isWarning: true)
             }
+    }
+
+    /// Gateways whose own jobs are watched, and not all well.
+    private func problemsOfGateways() -> [EngineProblem] {
+        gateways.board.entries.compactMap { entry in
+            guard let watched = entry.watched, watched.troubled > 0 else { return nil }
+            let bot = entry.bots.min() ?? ""
+            return EngineProblem(
+                kind: "gatewayJobs",
+                message: "\(watched.troubled) of \(watched.jobs) jobs of the gateway at \(entry.place) "
+                    + (watched.troubled == 1 ? "needs attention" : "need attention"),
+                hint: "see them with: belfry import openclaw --bot \(bot)", isWarning: true)
+        }
     }
 
     /// What waits for a channel that the configuration does not have.

@@ -28,6 +28,8 @@ package struct Control: Sendable {
     let ownChannels: ChannelMaking
     /// Tests a bot.
     let testBot: BotTest
+    /// What gateways can be asked.
+    package let gateways: GatewayAccess
     /// A fresh UUIDv7 at each call.
     package let makeID: @Sendable () -> String
     /// Whether the jobs of the files are loaded.
@@ -45,7 +47,7 @@ package struct Control: Sendable {
         reopenChannel: @escaping @Sendable (String) async -> (any Channel, version: Int)? = { _ in nil },
         reopenBot: @escaping @Sendable (String) async -> BotInUse? = { _ in nil }, desk: BotDesk? = nil,
         bots: BotMaking = .none, ownChannels: ChannelMaking = .none,
-        testBot: @escaping BotTest = { _, _, _ in BotTestResult() },
+        testBot: @escaping BotTest = { _, _, _ in BotTestResult() }, gateways: GatewayAccess = .none,
         machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
     ) {
         self.ledger = ledger
@@ -59,6 +61,7 @@ package struct Control: Sendable {
             path: configurationPath, read: readConfiguration, reopenChannel: reopenChannel,
             reopenBot: reopenBot)
         self.testBot = testBot
+        self.gateways = gateways
         self.bots = bots
         self.ownChannels = ownChannels
         self.desk =
@@ -112,6 +115,12 @@ package enum EngineError: Error, Hashable, Sendable {
     case silenceEnded(String, Moment)
     /// A condition of a silence is refused.
     case badMatcher(MatcherError)
+    /// The gateway has no job of that id, or none that was taken over.
+    case noSuchGatewayJob(String)
+    /// The gateway's job is run here already, under this name.
+    case gatewayJobTaken(String, as: String)
+    /// A gateway did not do what it was asked; the text says why.
+    case gateway(String, hint: String?)
     /// The question was closed before, in this way.
     case questionClosed(String, QuestionEnd)
     /// No answer that the question accepts.

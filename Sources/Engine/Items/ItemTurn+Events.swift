@@ -28,6 +28,7 @@ extension ItemTurn {
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): takeLeftOut(leftOut, record)
         case .botStatus(let status): takeStatus(status, record)
         case .botBudget(let budget): takeBudget(budget, record)
+        case .gatewayJob(let job): takeGatewayJob(job, record)
         case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
             .questionWithdrawn(let news):
             takeQuestion(news, record)
@@ -297,6 +298,15 @@ extension ItemTurn {
         }
         // Also when it was near a moment ago: that it is used up is news.
         post(budget.notice, in: .bot(budget.bot), on: shown, by: record, ringAgainAfter: .zero)
+    }
+
+    /// What a gateway keeps silent about is an event for webhooks, and something said by Belfry where items are shown.
+    private mutating func takeGatewayJob(_ job: Fact.GatewayJob, _ record: EventRecord) {
+        let shown = dispatch(record, words: (job.notice, .gateway(job.bot))) { _ in
+            [JSON.Member("gateway", job.object)]
+        }
+        // Also when another job of it had news a moment ago.
+        post(job.notice, in: .gateway(job.bot), on: shown, by: record, ringAgainAfter: .zero)
     }
 
     /// A clock that went back far may be wrong now, or was before: a person must look.

@@ -89,6 +89,7 @@ enum OwnThread {
     case test(String)
     case configuration
     case bot(String)
+    case gateway(String)
     case ledger
     case clock
     /// What was kept back from a channel for a while.
@@ -102,6 +103,7 @@ enum OwnThread {
         case .test(let name): "test \(name)"
         case .configuration: "config"
         case .bot(let name): "bot \(name)"
+        case .gateway(let bot): "gateway \(bot)"
         case .ledger: "ledger"
         case .clock: "clock"
         case .digest(let channel): "digest \(channel)"
@@ -168,6 +170,7 @@ extension Fact {
         case .configPartial, .jobLeftOut: OwnThread.configuration.key
         case .botStatus(let status): OwnThread.bot(status.bot).key
         case .botBudget(let budget): OwnThread.bot(budget.bot).key
+        case .gatewayJob(let job): OwnThread.gateway(job.bot).key
         case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
             .questionWithdrawn(let news):
             .question(news.id)

@@ -63,7 +63,7 @@ package enum RequestOutcome: Sendable {
 enum SlotCommand {
     typealias Caller<Answer: Sendable> = CheckedContinuation<Result<Answer, EngineError>, Never>
 
-    case change([JobEdit], events: [NewEvent], Caller<[JobRecord]>)
+    case change([JobEdit], with: [Change], Caller<[JobRecord]>)
     case request(RequestedRun, Caller<RequestOutcome>)
     case takeUp([JobEdit], Caller<[JobRecord]>)
     case boot(String, Caller<Void>)

@@ -13,12 +13,12 @@ extension SlotKeeper {
 
     /// Makes the edits; `afterStop`: they were made while no daemon ran.
     func apply(
-        _ edits: [JobEdit], _ events: [NewEvent] = [], afterStop: Bool = false
+        _ edits: [JobEdit], with more: [Change] = [], afterStop: Bool = false
     ) async -> Result<[JobRecord], EngineError> {
         var failure = EngineError.stopping
         for _ in 0..<Self.plans {
             do throws(EngineError) {
-                return .success(try await apply(edits, events, afterStop: afterStop, at: clock.now))
+                return .success(try await apply(edits, with: more, afterStop: afterStop, at: clock.now))
             } catch {
                 guard case .ledger(.fenced) = error else { return .failure(error) }
                 failure = error
@@ -28,14 +28,14 @@ extension SlotKeeper {
     }
 
     private func apply(
-        _ edits: [JobEdit], _ events: [NewEvent], afterStop: Bool, at now: Moment
+        _ edits: [JobEdit], with more: [Change], afterStop: Bool, at now: Moment
     ) async throws(EngineError) -> [JobRecord] {
         let stored = try await stored(edits)
         let plan = try await JobPlan(
             edits, stored: stored, ledger: ledger, afterStop: afterStop, at: now)
         do throws(LedgerError) {
             try await settle(
-                until: now, with: plan.changes + events.map { .append($0) },
+                until: now, with: plan.changes + more,
                 outdated: afterStop ? plan.outdated(of: stored) : [])
         } catch {
             throw .ledger(error)

@@ -64,13 +64,13 @@ package actor SlotKeeper: Keeper {
 
     // MARK: What others ask
 
-    /// Changes jobs: all of `edits` and `events`, or nothing.
+    /// Changes jobs: all of `edits`, `events` and what else belongs to the same transaction, or nothing.
     ///
     /// Slots up to now are decided by the old policies first, in the same transaction.
     package func change(
-        _ edits: [JobEdit], events: [NewEvent] = []
+        _ edits: [JobEdit], events: [NewEvent] = [], with more: [Change] = []
     ) async throws(EngineError) -> [JobRecord] {
-        try await ask { .change(edits, events: events, $0) }
+        try await ask { .change(edits, with: more + events.map { .append($0) }, $0) }
     }
 
     /// Loads the jobs of the files that a daemon starts with.
@@ -176,9 +176,9 @@ package actor SlotKeeper: Keeper {
     private func execute(_ command: SlotCommand, sharing requests: inout RequestBatch) async {
         switch command {
         case .request(let request, let caller): requests.add(request, caller)
-        case .change(let edits, let events, let caller):
+        case .change(let edits, let more, let caller):
             await answer(&requests)
-            caller.resume(returning: await apply(edits, events))
+            caller.resume(returning: await apply(edits, with: more))
         case .takeUp(let edits, let caller):
             await answer(&requests)
             caller.resume(returning: await apply(edits, afterStop: true))

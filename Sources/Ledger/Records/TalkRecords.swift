@@ -13,7 +13,10 @@ package struct MessageRecord: Hashable, Sendable {
     package var replyTo: String?
     /// Of a message of a person: the id of the newest run that was to answer it.
     package var askedRun: String?
-    /// The bot that handed it over to this one, whose thread it is in; nil: a person said it, or its own bot.
+    /// In ``askedRun``: it was said to the bot elsewhere, which has answered it there.
+    package static let saidElsewhere = "elsewhere"
+    /// The bot that handed it over to this one, whose thread it is in, or what people read of who said it elsewhere; nil: a
+    /// person said it here, or its own bot.
     package var sender: String?
     /// How many bots have handed it over.
     package var hops = 0

@@ -23,7 +23,8 @@ struct ConversationRows {
         mark = try Prepared(
             """
             UPDATE message SET asked_run = ?4
-            WHERE bot = ?1 AND thread = ?2 AND author = 'user' AND number <= ?3 AND number >
+            WHERE bot = ?1 AND thread = ?2 AND author = 'user' AND asked_run IS NOT 'elsewhere'
+                AND number <= ?3 AND number >
                 (SELECT cursor FROM conversation WHERE bot = ?1 AND thread = ?2)
             """, in: database)
         answer = try Prepared(
@@ -138,7 +139,8 @@ extension ConversationRows {
     ) throws(StoreFailure) -> [NumberedMessage] {
         try Prepared(
             query
-                + " WHERE bot = ? AND thread = ? AND author = 'user' AND number > ? ORDER BY number LIMIT ?",
+                + " WHERE bot = ? AND thread = ? AND author = 'user' AND asked_run IS NOT 'elsewhere'"
+                + " AND number > ? ORDER BY number LIMIT ?",
             in: database
         ).all(
             {

@@ -16,8 +16,8 @@ struct TalkRows {
             """
             INSERT INTO message (id, bot, thread, author, text, at, urgency, title, appearance, replace_key,
                 run_name, read, pinned, run, reply_to,
-                sender, hops)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                asked_run, sender, hops)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
             """, in: database)
         read = try Prepared(
             "UPDATE message SET read = 1 WHERE bot = ? AND thread = ? AND at <= ? AND read = 0", in: database)
@@ -56,6 +56,7 @@ struct TalkRows {
             $0.put(record.pinned)
             $0.put(record.run)
             $0.put(record.replyTo)
+            $0.put(record.askedRun)
             $0.put(record.sender)
             $0.put(record.hops)
         }

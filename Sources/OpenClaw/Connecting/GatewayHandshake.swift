@@ -27,6 +27,8 @@ package enum GatewayIdentity {
     package static let family = "server"
     /// All that is ever asked for: a later wish needs a person.
     package static let scopes = ["operator.read", "operator.write"]
+    /// What a person allows who has a job of the gateway changed: asked for then, on a connection of its own.
+    package static let administration = scopes + ["operator.admin"]
 }
 
 /// What is signed with the key of the device.
@@ -148,9 +150,12 @@ package struct GatewayHello: Hashable, Sendable {
     }
 
     /// The scopes that were asked for and are not there; none where the gateway does not say which are.
-    package var missingScopes: [String] {
+    package var missingScopes: [String] { missingScopes(of: GatewayIdentity.scopes) }
+
+    /// The same of other scopes.
+    package func missingScopes(of wanted: [String]) -> [String] {
         guard let scopes, !scopes.contains("operator.admin") else { return [] }
-        return GatewayIdentity.scopes.filter { scope in
+        return wanted.filter { scope in
             // Who may write may read.
             !scopes.contains(scope) && !(scope == "operator.read" && scopes.contains("operator.write"))
         }

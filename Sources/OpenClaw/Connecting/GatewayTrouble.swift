@@ -204,7 +204,8 @@ extension GatewayTrouble {
         switch kind {
         case .unreachable: "check bots.\(bot).url, and that the gateway runs: openclaw gateway status"
         case .refusedAddress: "name the address under bots.\(bot).allow"
-        case .untrusted: "use the name that the certificate is for in bots.\(bot).url"
+        case .untrusted:
+            "use the name that the certificate is for in bots.\(bot).url, or name its issuer in bots.\(bot).ca"
         case .noGateway: "check bots.\(bot).url"
         case .tokenMissing: "set bots.\(bot).token, for example { file: /path }"
         case .tokenRefused: "check bots.\(bot).token, then: belfry reload"

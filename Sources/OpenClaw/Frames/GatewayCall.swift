@@ -16,6 +16,9 @@ package struct GatewayCall: Hashable, Sendable {
         self.params = .object(params)
     }
 
+    /// A call whose parameters are a value as it is.
+    init(_ method: String, whole params: JSON) { (self.method, self.params) = (method, params) }
+
     /// The frame that makes the call, to be answered under `id`.
     package func frame(id: String) -> [UInt8] {
         JSON.object(["type": .string("req"), "id": .string(id), "method": .string(method), "params": params])
@@ -53,6 +56,40 @@ extension GatewayCall {
     }
 }
 
+// Its agents and channels.
+extension GatewayCall {
+    /// Asks an agent. It is answered twice: when the run is accepted, and when that has ended.
+    package static func agent(
+        _ message: String, of agent: String?, in session: String?, key: String, isDelivered: Bool,
+        timeout: Duration?
+    ) -> GatewayCall {
+        GatewayCall(
+            "agent",
+            [
+                "message": .string(message), "agentId": agent.map { .string($0) },
+                "sessionKey": session.map { .string($0) }, "deliver": .bool(isDelivered),
+                "timeout": timeout.map { .int($0.components.seconds) }, "idempotencyKey": .string(key),
+            ])
+    }
+
+    /// Sends a message by one of the gateway's channels, without asking an agent.
+    package static func deliver(
+        _ message: String, to person: String, by channel: String?, key: String
+    ) -> GatewayCall {
+        GatewayCall(
+            "send",
+            [
+                "to": .string(person), "message": .string(message), "channel": channel.map { .string($0) },
+                "idempotencyKey": .string(key),
+            ])
+    }
+
+    /// Puts a text before the main conversation: at once, or with the next heartbeat.
+    package static func wake(_ text: String, atOnce: Bool) -> GatewayCall {
+        GatewayCall("wake", ["mode": .string(atOnce ? "now" : "next-heartbeat"), "text": .string(text)])
+    }
+}
+
 // The gateway itself.
 extension GatewayCall {
     /// How the gateway is; needs no scope.
@@ -79,6 +116,34 @@ extension GatewayCall {
     package static func cronJobs(from offset: Int) -> GatewayCall {
         GatewayCall(
             "cron.list", ["includeDisabled": .bool(true), "limit": .int(200), "offset": .int(offset)])
+    }
+
+    /// One of its jobs; version 4 alone has this.
+    package static func cronJob(_ id: String) -> GatewayCall { GatewayCall("cron.get", ["id": .string(id)]) }
+
+    /// Makes a job of a definition that the caller knows to be one.
+    package static func cronAdd(_ job: JSON) -> GatewayCall { GatewayCall("cron.add", whole: job) }
+
+    /// Changes what `patch` names of a job; where a `revision` is given, only if it is the job's.
+    package static func cronUpdate(
+        _ id: String, _ patch: KeyValuePairs<String, JSON?>, revision: String? = nil
+    ) -> GatewayCall {
+        GatewayCall(
+            "cron.update",
+            [
+                "id": .string(id), "expectedConfigRevision": revision.map { .string($0) },
+                "patch": .object(patch),
+            ])
+    }
+
+    /// Removes a job.
+    package static func cronRemove(_ id: String) -> GatewayCall {
+        GatewayCall("cron.remove", ["id": .string(id)])
+    }
+
+    /// Runs a job now, or only if it is due.
+    package static func cronRun(_ id: String, onlyIfDue: Bool) -> GatewayCall {
+        GatewayCall("cron.run", ["id": .string(id), "mode": .string(onlyIfDue ? "due" : "force")])
     }
 
     /// The newest runs of all its jobs.

@@ -6,7 +6,10 @@ import Host
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Imports jobs from other schedulers.",
-        subcommands: [ImportCrontabCommand.self, ImportSystemdCommand.self, ImportClaudeCommand.self])
+        subcommands: [
+            ImportCrontabCommand.self, ImportSystemdCommand.self, ImportClaudeCommand.self,
+            ImportOpenClawCommand.self,
+        ])
 }
 
 struct ImportCrontabCommand: ParsableCommand {

@@ -88,7 +88,7 @@ struct ImportOptions: ParsableArguments {
     }
 
     /// The first times of each job that differ from the original's; of those that differ by their zone only the first job's.
-    private static func printDifferences(of jobs: [ImportedJob], on screen: Screen) {
+    static func printDifferences(of jobs: [ImportedJob], on screen: Screen) {
         let different = jobs.filter { !$0.differences.isEmpty }
         var zones: Set<String> = []
         for first in different where first.hasOtherZone && zones.insert(first.zone.name).inserted {

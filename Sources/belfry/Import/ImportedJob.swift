@@ -43,6 +43,10 @@ struct ImportedJob {
     var user: String?
     var nice: Int?
     var spread: Duration?
+    /// Where the grid of its interval begins, where that is another moment than now.
+    var anchor: Moment?
+    /// How long a run may take.
+    var timeout: Duration?
     /// Whether what a successful run prints is a message.
     var sendsOutput = false
     /// What is different from the original, or was left out.
@@ -59,6 +63,8 @@ struct ImportedJob {
         draft.origin = "import"
         draft.fields["bot"] = bot?.json
         draft.schedule = schedule.flatMap(Self.wire)
+        draft.schedule?.from = anchor.map { Timestamp($0) }
+        draft.fields["timeoutMs"] = timeout?.json
         draft.fields["command"] = command?.json
         draft.fields["shell"] = shell?.json
         draft.fields["prompt"] = prompt?.json
@@ -133,7 +139,8 @@ struct ImportedJob {
     private var settings: [String] {
         [
             user.map { "user: \($0)" }, nice.map { "nice: \($0)" },
-            spread.map { "spread: \($0.limitWords)" }, catchUp.map { "catch-up: \($0)" },
+            spread.map { "spread: \($0.limitWords)" }, timeout.map { "timeout: \($0.limitWords)" },
+            catchUp.map { "catch-up: \($0)" },
             overlap.map { "overlap: \($0)" }, sendsOutput ? "message: its output (all)" : nil,
         ].compactMap { $0 }
     }

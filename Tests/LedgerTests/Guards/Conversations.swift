@@ -34,6 +34,24 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `asks nothing of what was said elsewhere`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            var record = MessageRecord.sample("m1", bot: "sage")
+            (record.message.author, record.sender) = (.user, "you, elsewhere")
+            record.askedRun = MessageRecord.saidElsewhere
+            try await ledger.commit([.insertMessage(record), said("m2")])
+            #expect(try await ledger.unaskedThreads().map(\.newest) == ["m2"])
+            let waiting = try await ledger.said(bot: "sage", thread: "main", after: 0, limit: 9)
+            #expect(waiting.map(\.record.message.id) == ["m2"])
+            try await ledger.commit([
+                .giveMessages(bot: "sage", thread: "main", run: "r1", through: 2, at: at(1))
+            ])
+            #expect(try await ledger.message(id: "m1")?.askedRun == MessageRecord.saidElsewhere)
+            #expect(try await ledger.message(id: "m1")?.sender == "you, elsewhere")
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `keeps its cursor until what was given is answered`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             try await ledger.commit([said("m1"), said("m2")])

@@ -148,7 +148,9 @@ extension ModelLedger: TalkReading {
     }
 
     func said(bot: String, thread: String, after number: Int64, limit: Int) -> [NumberedMessage] {
-        let said = lines(bot, thread, after: number).filter { $0.record.message.author == .user }
+        let said = lines(bot, thread, after: number).filter {
+            $0.record.message.author == .user && $0.record.askedRun != MessageRecord.saidElsewhere
+        }
         return Array(said.prefix(limit))
     }
 

@@ -29,7 +29,9 @@ struct ModelTalk {
             conversations[key] = Conversation(record: record, givenAt: at)
             for index in messages.indices where messages[index].message.itemKey == key {
                 let row = Int64(index + 1)
-                guard messages[index].message.author == .user, row > record.cursor, row <= number else {
+                guard messages[index].message.author == .user, row > record.cursor, row <= number,
+                    messages[index].askedRun != MessageRecord.saidElsewhere
+                else {
                     continue
                 }
                 messages[index].askedRun = run

@@ -117,6 +117,10 @@ extension Fact {
                     bot: "sage", reason: .budgetNear,
                     BotBudget.Payload(
                         month: "2026-11", costUsd: 4.2, limitUsd: 5, tokens: 12, limitTokens: nil))),
+            .gatewayJob(
+                GatewayJob(
+                    bot: "opta", job: "j-1", reason: "overdue",
+                    GatewayJob.Payload(gateway: "h:1", name: "Brief", message: "was due"))),
             .ledgerFull, .ledgerRestored, .clockBack(ClockBack(by: .seconds(18_000))),
             .test(channel: "hook"), .unknown(FactColumns(reason: "x", subject: "y")),
         ]

@@ -212,6 +212,19 @@ final class GatewayDoor: Sendable {
                 ]))
             return close(1008, "pairing required")
         }
+        let wanted = Set((params["scopes"]?.elements ?? []).compactMap(\.text))
+        let isUpgrade = gateway.state.withLock { state in
+            state.manner.guardsUpgrades && state.granted[device].map { !wanted.isSubset(of: $0) } ?? false
+        }
+        if isUpgrade {
+            refuse(
+                id, "NOT_PAIRED", "pairing required",
+                .object([
+                    "code": .string("PAIRING_REQUIRED"), "requestId": .string("r-2"),
+                    "reason": .string("scope-upgrade"),
+                ]))
+            return close(1008, "pairing required")
+        }
         welcome(params, device, id, version)
     }
 
@@ -226,6 +239,7 @@ final class GatewayDoor: Sendable {
         let asked = (params["scopes"]?.elements ?? []).compactMap(\.text)
         let granted = device.isEmpty ? [] : asked.filter { manner.scopes.contains($0) }
         session.withLock { ($0.isOpen, $0.scopes) = (true, granted) }
+        gateway.state.withLock { $0.granted[device, default: []].formUnion(granted) }
         gateway.state.withLock { $0.doors[ObjectIdentifier(self)] = self }
         let auth = JSON.object([
             "role": .string("operator"), "scopes": .array(granted.map { .string($0) }),
@@ -286,13 +300,15 @@ final class GatewayDoor: Sendable {
         guard hash == device["id"]?.text else { return ("INVALID_REQUEST", "DEVICE_AUTH_DEVICE_ID_MISMATCH") }
         let client = params["client"] ?? .null
         let scopes = (params["scopes"]?.elements ?? []).compactMap(\.text).joined(separator: ",")
-        let text = [
+        let parts = [
             "v3", hash, client["id"]?.text, client["mode"]?.text, params["role"]?.text, scopes,
             device["signedAt"]?.int.map { "\($0)" }, token, device["nonce"]?.text,
             client["platform"]?.text?.lowercased(), client["deviceFamily"]?.text?.lowercased(),
-        ].map { $0 ?? "" }.joined(separator: "|")
+        ].map { $0 ?? "" }
+        // The older form has neither platform nor family; real gateways try both.
+        let forms = [parts, ["v2"] + parts[1..<9]].map { Data($0.joined(separator: "|").utf8) }
         guard let signature = Self.bytes(device["signature"]?.text),
-            key.isValidSignature(signature, for: Data(text.utf8))
+            forms.contains(where: { key.isValidSignature(signature, for: $0) })
         else { return ("INVALID_REQUEST", "DEVICE_AUTH_SIGNATURE_INVALID") }
         return nil
     }
@@ -320,12 +336,17 @@ final class GatewayDoor: Sendable {
             return state.failures[method]?.removeFirst()
         }
         if let failure { return refuse(id, failure) }
-        perform(method, params, id, version)
+        if gateway.state.withLock({ $0.manner.swallows.contains(method) }) {
+            _ = gateway.schedule(method, params)
+        } else {
+            perform(method, params, id, version)
+        }
     }
 
     private func hasScope(_ scope: String) -> Bool {
         let scopes = session.withLock(\.scopes)
-        return scopes.contains(scope) || (scope == "operator.read" && scopes.contains("operator.write"))
+        return scopes.contains("operator.admin") || scopes.contains(scope)
+            || scope == "operator.read" && scopes.contains("operator.write")
     }
 
     private func perform(_ method: String, _ params: JSON, _ id: String, _ version: Int) {
@@ -345,10 +366,49 @@ final class GatewayDoor: Sendable {
             let state = gateway.state.withLock { $0.runs[run]?.state }
             let status = state == nil || state == "running" ? "timeout" : state == "error" ? "error" : "ok"
             answer(id, .object(["runId": .string(run), "status": .string(status)]))
+        case "agent": performAgent(params, id)
+        case _ where method.hasPrefix("cron."):
+            guard let payload = gateway.schedule(method, params) else {
+                return refuse(id, "INVALID_REQUEST", "no such job, or not of that revision")
+            }
+            answer(id, payload)
+        case "send":
+            answer(
+                id,
+                .object([
+                    "runId": params["idempotencyKey"], "messageId": .string("m-1"),
+                    "channel": params["channel"] ?? .string("last"),
+                ]))
+        case "sessions.list":
+            let keys = gateway.state.withLock { $0.transcripts.keys.sorted() }
+            answer(
+                id,
+                .object([
+                    "ts": .int(1), "count": .int(keys.count),
+                    "sessions": .array(
+                        keys.map { .object(["key": .string($0), "kind": .string("direct")]) }),
+                ]))
         case "agents.list":
             answer(id, .object(["agents": .array([.object(["id": .string("main")])])]))
         default: answer(id, .object(["ok": .bool(true)]))
         }
+    }
+
+    /// Answers twice under the same id: that the run is accepted, and how it ended.
+    private func performAgent(_ params: JSON, _ id: String) {
+        let run = params["idempotencyKey"]?.text ?? ""
+        answer(
+            id,
+            .object(["runId": .string(run), "status": .string("accepted"), "acceptedAt": .int(1)]))
+        let taken = gateway.take(params, from: params["sessionKey"]?.text ?? "agent:main:main")
+        if taken["status"]?.text == "started" { gateway.advance(run) }
+        let text = gateway.state.withLock { $0.runs[run]?.text ?? "" }
+        answer(
+            id,
+            .object([
+                "runId": .string(run), "status": .string("ok"), "summary": .string("completed"),
+                "result": .object(["payloads": .array([.object(["text": .string(text)])])]),
+            ]))
     }
 
     private func history(of key: String, _ version: Int) -> JSON {

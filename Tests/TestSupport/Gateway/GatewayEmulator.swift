@@ -20,13 +20,17 @@ package final class GatewayEmulator: Sendable {
         /// Whether it issues tokens for devices.
         package var issuesTokens = true
         /// The scopes that it grants at most.
-        package var scopes = ["operator.read", "operator.write"]
+        package var scopes = ["operator.read", "operator.write", "operator.admin"]
+        /// Whether a person must allow a device more than it asked for first.
+        package var guardsUpgrades = false
         /// How often it shows that it is alive, milliseconds.
         package var tick = 30_000
         /// Whether it sends its challenge.
         package var challenges = true
         /// Whether it answers pings.
         package var answersPings = true
+        /// The methods of its scheduler that it performs without an answer.
+        package var swallows: Set<String> = []
         /// The numbers that its events skip.
         package var skipped = 0
 
@@ -81,6 +85,10 @@ package final class GatewayEmulator: Sendable {
         var executed: [String] = []
         var deviceTokens: [String: String] = [:]
         var approved: Set<String> = []
+        /// What each device was granted.
+        var granted: [String: Set<String>] = [:]
+        var jobs: [JSON] = []
+        var log: [JSON] = []
         var refusals: [JSON] = []
         var failures: [String: [JSON]] = [:]
         var seq = 100
@@ -146,7 +154,7 @@ package final class GatewayEmulator: Sendable {
     }
 
     /// A person approves all devices that asked.
-    package func approve() { change { $0.wantsApproval = false } }
+    package func approve() { change { ($0.wantsApproval, $0.guardsUpgrades) = (false, false) } }
 
     /// Goes on with all runs that wait.
     package func proceed() {

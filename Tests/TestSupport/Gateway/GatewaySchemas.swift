@@ -49,6 +49,38 @@ enum GatewaySchemas {
                 "scope": .text, "id": .text, "jobId": .text, "limit": .number, "offset": .number,
                 "status": .text, "sortDir": .text,
             ], scope: "operator.read"),
+        "cron.get": Schema(optional: ["id": .text, "jobId": .text], scope: "operator.read"),
+        "cron.add": Schema(
+            required: [
+                "name": .text, "schedule": .object, "sessionTarget": .text, "wakeMode": .text,
+                "payload": .object,
+            ],
+            optional: [
+                "description": .text, "enabled": .bool, "deleteAfterRun": .bool, "agentId": .text,
+                "sessionKey": .text, "delivery": .object, "failureAlert": .object,
+            ], only4: ["declarationKey": .text, "displayName": .text, "trigger": .object, "pacing": .object],
+            scope: "operator.admin"),
+        "cron.update": Schema(
+            required: ["patch": .object], optional: ["id": .text, "jobId": .text],
+            only4: ["expectedConfigRevision": .text], scope: "operator.admin"),
+        "cron.remove": Schema(optional: ["id": .text, "jobId": .text], scope: "operator.admin"),
+        "cron.run": Schema(
+            optional: ["id": .text, "jobId": .text, "mode": .text], scope: "operator.admin"),
+        "agent": Schema(
+            required: ["message": .text, "idempotencyKey": .text],
+            optional: [
+                "agentId": .text, "sessionKey": .text, "sessionId": .text, "deliver": .bool,
+                "timeout": .number, "thinking": .text, "model": .text, "to": .text, "channel": .text,
+            ], scope: "operator.write"),
+        "send": Schema(
+            required: ["to": .text, "idempotencyKey": .text],
+            optional: [
+                "message": .text, "mediaUrl": .text, "channel": .text, "accountId": .text, "agentId": .text,
+                "threadId": .text, "sessionKey": .text,
+            ], scope: "operator.write"),
+        "sessions.patch": Schema(
+            required: ["key": .text], optional: ["label": .text, "model": .text, "sendPolicy": .text],
+            scope: "operator.admin"),
         "wake": Schema(required: ["mode": .text, "text": .text], scope: "operator.write"),
     ]
 
@@ -87,6 +119,7 @@ enum GatewaySchemas {
     static func fault(in params: JSON, of method: String, version: Int) -> String? {
         guard method == "connect" else {
             return methods[method].flatMap { fault(in: params, $0, version) }
+                ?? deepFault(in: params, version)
         }
         if let fault = fault(in: params, connect, version) { return fault }
         let client = params["client"] ?? .null
@@ -98,6 +131,34 @@ enum GatewaySchemas {
         }
         if let auth = params["auth"], let fault = fault(in: auth, Self.auth, version) {
             return "auth: \(fault)"
+        }
+        return nil
+    }
+
+    private static let schedules: [String: Schema] = [
+        "at": Schema(required: ["kind": .text, "at": .text]),
+        "every": Schema(required: ["kind": .text, "everyMs": .number], optional: ["anchorMs": .number]),
+        "cron": Schema(
+            required: ["kind": .text, "expr": .text], optional: ["tz": .text, "staggerMs": .number]),
+    ]
+    private static let payloads: [String: Schema] = [
+        "systemEvent": Schema(required: ["kind": .text, "text": .text]),
+        "agentTurn": Schema(
+            required: ["kind": .text, "message": .text],
+            optional: [
+                "model": .text, "fallbacks": .list, "thinking": .text, "timeoutSeconds": .number,
+                "lightContext": .bool, "toolsAllow": .list, "allowUnsafeExternalContent": .bool,
+            ]),
+    ]
+
+    /// Why the schedule or the payload of a job, or of a change of one, is refused.
+    private static func deepFault(in params: JSON, _ version: Int) -> String? {
+        for part in [params, params["patch"] ?? .null] {
+            for (name, known) in [("schedule", schedules), ("payload", payloads)] {
+                guard let value = part[name] else { continue }
+                guard let schema = known[value["kind"]?.text ?? ""] else { return "\(name).kind is unknown" }
+                if let fault = fault(in: value, schema, version) { return "\(name): \(fault)" }
+            }
         }
         return nil
     }
