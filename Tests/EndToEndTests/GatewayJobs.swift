@@ -81,7 +81,7 @@ import Tracking
         gateway.put(
             job: Self.job(next: Int64(Date().timeIntervalSince1970 * 1000) - 3_600_000, state: failing))
         gateway.report("finished", of: "j-1")
-        let events = try await belfry.events()
+        let events = try belfry.events()
         var reasons: Set<String> = []
         while !reasons.isSuperset(of: ["failing", "overdue"]) {
             reasons.insert(try await events.event("gateway.job")["reason"].text ?? "")
@@ -90,7 +90,7 @@ import Tracking
         // It vanishes while nobody looks.
         gateway.lose(job: "j-2")
         try await belfry.start()
-        let later = try await belfry.events()
+        let later = try belfry.events()
         while try await later.event("gateway.job")["reason"].text != "vanished" {}
         let doctor = try await belfry.run("doctor").text
         #expect(doctor.contains("gateway") && doctor.contains("belfry import openclaw"), "\(doctor)")
