@@ -1,6 +1,7 @@
 import API
 import Engine
 import Ledger
+import Logging
 import Performing
 import Prompting
 import Timeline

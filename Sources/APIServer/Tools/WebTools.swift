@@ -1,4 +1,5 @@
 import API
+import Delivery
 import Engine
 import Prompting
 

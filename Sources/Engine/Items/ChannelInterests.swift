@@ -101,7 +101,7 @@ extension RoutineRun {
             switch run.kind {
             case .manual, .exec: true
             // What it says is the news.
-            case .scheduled, .hook, .reply: false
+            case .scheduled, .hook, .reply, .delegated: false
             }
         let lasted = run.startedAt.flatMap { start in run.endedAt.map { max(.zero, $0 - start) } }
         self.init(
