@@ -112,9 +112,9 @@ struct Diagram {
             let end = hours.end(at: Moment(seconds: day * 86_400 + hour * 3600))
             return end.map { ($0.seconds - day * 86_400) / 60 }
         }
-        #expect(end(0, 23) == 24 * 60 + 330)
+        #expect(end(0, 23) == 1770)
         #expect(end(0, 1) == 330 && end(0, 6) == nil && end(0, 21) == nil)
-        #expect(end(1, 23) == 24 * 60 + 540, "Saturday")
+        #expect(end(1, 23) == 1980, "Saturday")
         #expect(end(2, 8) == 540 && end(4, 8) == nil)
     }
 

@@ -105,7 +105,7 @@ import Testing
         let server = try await ProviderServer(Self.reply("?"))
         let belfry = try Belfry(
             "bots:\n" + Self.bot("one", server, "team: [two]") + Self.bot("two", server, "team: [one]"))
-        let answer = try await belfry.run("config", "check")
+        let answer = try await belfry.run("config", "check", "--config", belfry.configPath)
         #expect(answer.code == 2)
         #expect("\(answer)".contains("the team leads back to the bot: one -> two -> one"), "\(answer)")
     }

@@ -166,7 +166,7 @@ struct ImportOpenClawCommand: ParsableCommand {
         let first = job.refusal == nil ? job.times.first(where: \.isOurs) : nil
         let ours = first.map { screen.time(Timestamp($0.moment)) } ?? "-"
         let name = PlainText.preview(row.name, limit: 30)
-        let times = PlainText.preview(job.original, limit: 30)
+        let times = PlainText.preview(job.original, limit: 40)
         let state = PlainText.preview(state(of: row, job), limit: 60)
         return [
             "\(name)", "\(times)", "\(next)\(delay)", "\(ours)",
