@@ -113,10 +113,6 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.retryEntry) { try await retryEntry($0.path) }
         table.on(Endpoints.discardEntry) { try await discardEntry($0.path) }
         table.on(Endpoints.why) { try await why($0.query) }
-        table.on(Endpoints.silences) { try await silences($0.query) }
-        table.on(Endpoints.addSilence) { try await addSilence($0.body) }
-        table.on(Endpoints.digest) { _ in try await digest() }
-        table.on(Endpoints.endSilence) { try await endSilence($0.path) }
         table.on(Endpoints.channels) { _ in channels() }
         table.on(Endpoints.addChannel) { try await addChannel($0.body) }
         table.on(Endpoints.removeChannel) { try await removeChannel($0.path) }

@@ -189,10 +189,6 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try ChannelEntryRows.entries(in: database) }
     }
 
-    package func silences() async throws(LedgerError) -> [Silence] {
-        try await read { database throws(StoreFailure) in try SilenceRows.silences(in: database) }
-    }
-
     package func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
         try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
     }

@@ -46,50 +46,15 @@ enum BotFields {
             if let again = Duration(json: value) { bot.policy.ringAgainAfter = again }
         },
         BotField(
-            key: "shown", form: .flag,
-            doc: "Whether it notifies at all (default: yes); its questions are shown in any case."
+            key: "preview", form: .number(10...500),
+            doc: "How many characters of a message are shown (default: 100)."
         ) { bot, value in
-            if case .bool(let isShown) = value { bot.restraint.isShown = isShown }
+            if let count = value.int { bot.policy.previewCharacters = count }
         },
-        BotField(
-            key: "alertAfter", form: .number(1...100),
-            doc: "Notify of failures of its jobs from this many in a row on (default: 1)."
-        ) { bot, value in
-            if let count = value.int { bot.restraint.alertAfter = count }
-        },
-        BotField(
-            key: "budget", form: .number(1...1000),
-            doc: "How often an hour it may interrupt on one channel; the rest is shown together later."
-        ) { bot, value in
-            bot.restraint.budget = value.int
-        },
-    ]
-
-    /// How long a preview may be.
-    static let preview = JobForm.number(10...500)
-    /// The text of a preview that hides everything.
-    static let hidden = "hidden"
-
-    /// Those whose values are more than one word: the file reads them by themselves.
-    static let others: [(key: String, schema: JSON, doc: String)] = [
-        (
-            "preview",
-            .object(["anyOf": .array([preview.schema, SchemaParts.words([hidden])])]),
-            "How many characters of a message are shown (default: 100); hidden: only that there is one."
-        ),
-        (
-            "sounds",
-            SchemaParts.object(SoundKind.allCases.map { .init($0.rawValue, SchemaParts.word()) }),
-            "Sounds by the kind of news, instead of sound."
-        ),
-        (
-            "quiet", SchemaParts.hours,
-            "The hours in which only what is critical is shown, such as 22:00-07:00; the rest comes at their end."
-        ),
     ]
 
     /// Keys of later versions.
-    static let later = ["level", "digest"]
+    static let later = ["quiet", "budget", "level", "digest"]
 
     /// The kinds of what answers messages, and those of later versions.
     static let backends =

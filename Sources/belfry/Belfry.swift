@@ -41,11 +41,7 @@ struct Belfry: ParsableCommand {
                     ConfirmCommand.self, QuestionsCommand.self, AnswerCommand.self,
                 ]),
             CommandGroup(
-                name: "DELIVERY",
-                subcommands: [
-                    OutboxCommand.self, ChannelCommand.self, WhyCommand.self, SilenceCommand.self,
-                    DigestCommand.self,
-                ]),
+                name: "DELIVERY", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
             CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),
         ])
 

@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: [
         ["widget", "--format", "waybar"], ["confirm", "Sure?", "--grace", "10s"],
-        ["pin", "x"], ["notify", "x", "--wait"],
+        ["pin", "x"], ["silence", "list"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
     ])
     func `belongs to a later version`(words: [String]) async throws {

@@ -6,8 +6,6 @@ package import Timeline
 package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     /// Whether a route names the channel.
     case route
-    /// Whether its bot is switched off, or a job has failed too few times.
-    case shown
     /// What whoever ran `belfry exec` asked for.
     case wish
     /// Whether it is worth a notice where nobody wrote routes.
@@ -20,11 +18,9 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     case dismissal
     /// Whether a person silenced it for a while.
     case silence
-    /// Whether it is a time of day at which its bot, or the channel, rests.
+    /// Whether it is a time of day at which the channel rests.
     case quietHours
-    /// Whether something else that fails explains it.
-    case inhibition
-    /// Whether its bot has interrupted often enough for now.
+    /// Whether the channel has had enough for now.
     case budget
     /// Whether it joins what waits for the channel.
     case grouping
@@ -62,10 +58,10 @@ package enum StageDecision: Hashable, Sendable {
     case pass
     /// It goes on in this form.
     case change(Dispatch)
-    /// It is held until that moment; a rule of a person is named.
-    case hold(until: Moment, DispatchReason, rule: String? = nil)
-    /// It is not sent; a rule of a person is named, with its end.
-    case suppress(DispatchReason, until: Moment? = nil, rule: String? = nil)
+    /// It is held until that moment.
+    case hold(until: Moment, DispatchReason)
+    /// It is not sent.
+    case suppress(DispatchReason)
     /// The channel is not concerned: there is no verdict.
     case ignore
 }
@@ -79,8 +75,7 @@ package enum StageDecision: Hashable, Sendable {
 package struct Dispatcher: Sendable {
     /// The stages that have something to decide.
     package static let standard: [any DispatchStage] = [
-        RouteStage(), ShownStage(), WishStage(), RoutineStage(), RecoveryStage(), StormStage(),
-        DismissalStage(), SilenceStage(), QuietHoursStage(), InhibitionStage(), BudgetStage(),
+        RouteStage(), WishStage(), RoutineStage(), RecoveryStage(), StormStage(), DismissalStage(),
         GroupingStage(),
     ]
 
@@ -100,23 +95,18 @@ package struct Dispatcher: Sendable {
         on matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules, at now: Moment
     ) -> Verdict? {
         var dispatch = Dispatch(type: matter.type, reason: matter.reason)
-        var silencer = StageName.route
         for stage in stages {
             switch stage.review(dispatch, of: matter, for: channel, by: rules, at: now) {
             case .pass: continue
             case .ignore: return nil
-            case .change(let changed):
-                if changed.isSilent, !dispatch.isSilent { silencer = stage.name }
-                dispatch = changed
-            case .hold(let until, let reason, let rule):
+            case .change(let changed): dispatch = changed
+            case .hold(let until, let reason):
                 let action = Verdict.Action.hold(dispatch, until: until, reason)
-                return Verdict(channel: channel.name, stage: stage.name, action: action, rule: rule)
-            case .suppress(let reason, let until, let rule):
-                return Verdict(
-                    channel: channel.name, stage: stage.name, action: .suppress(reason), rule: rule,
-                    until: until)
+                return Verdict(channel: channel.name, stage: stage.name, action: action)
+            case .suppress(let reason):
+                return Verdict(channel: channel.name, stage: stage.name, action: .suppress(reason))
             }
         }
-        return Verdict(channel: channel.name, stage: silencer, action: .send(dispatch))
+        return Verdict(channel: channel.name, stage: .route, action: .send(dispatch))
     }
 }

@@ -115,44 +115,11 @@ package struct BotManner: Hashable, Sendable {
     package var soundName: String?
     /// An icon name or an absolute path; of its messages alone, as a job's notice shows what happened.
     package var icon: String?
-    /// Sounds for some kinds of news, instead of ``soundName``.
-    package var sounds: [SoundKind: String] = [:]
-    /// Whether its notices say that there is something, and not what.
-    package var hidesText = false
 
     /// A manner; left out, that of the news itself.
     package init(soundName: String? = nil, icon: String? = nil) {
         self.soundName = soundName
         self.icon = icon
-    }
-}
-
-/// What can have a sound of its own.
-package enum SoundKind: String, Hashable, Sendable, CaseIterable {
-    /// A message of the bot.
-    case sent
-    /// A job that waits, was canceled, missed or skipped.
-    case status
-    /// A job that failed or was lost.
-    case failed
-    /// A question.
-    case question
-    /// A job that completed or recovered.
-    case completed
-
-    /// That of an item.
-    init(_ content: ItemSnapshot.Content) {
-        switch content {
-        case .messages: self = .sent
-        case .question: self = .question
-        case .storm(let report): self = report.failing == 0 ? .completed : .failed
-        case .job(let report):
-            switch report.news {
-            case .failed, .lost: self = .failed
-            case .completed, .recovered: self = .completed
-            case .started, .progress, .blocked, .canceled, .missed, .skipped: self = .status
-            }
-        }
     }
 }
 

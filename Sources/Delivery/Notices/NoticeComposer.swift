@@ -8,7 +8,6 @@ package enum NoticeComposer {
     package static func compose(
         _ item: ItemSnapshot, manner: BotManner = BotManner(), jobIcon: String? = nil
     ) -> Notice {
-        let item = manner.hidesText ? item.withoutTexts : item
         var notice = Notice(
             item: item.key, revision: item.revision, title: "", body: "", urgency: item.urgency,
             tag: item.key.description, bot: item.bot, ring: item.reason.rings,
@@ -32,9 +31,7 @@ package enum NoticeComposer {
             ask(question, in: &notice)
         }
         notice.soundName =
-            notice.ring
-            ? notice.soundName ?? manner.sounds[SoundKind(item.content)] ?? manner.soundName
-                ?? sound(for: item.content) : nil
+            notice.ring ? notice.soundName ?? manner.soundName ?? sound(for: item.content) : nil
         return notice
     }
 
@@ -46,29 +43,6 @@ package enum NoticeComposer {
         case .blocked: return "dialog-question"
         case .started, .progress, .completed, .recovered, .canceled, .skipped: return "complete"
         }
-    }
-}
-
-extension ItemSnapshot {
-    /// The same where nobody may read over a shoulder: that there is something, and of whom, but not what.
-    fileprivate var withoutTexts: ItemSnapshot {
-        var item = self
-        switch item.content {
-        case .messages(let count, var last):
-            for index in last.indices { (last[index].text, last[index].title) = ("A new message", nil) }
-            item.content = .messages(count: count, last: Array(last.suffix(1)))
-        case .job(var report):
-            (report.fact.text, report.fact.phase) = (nil, nil)
-            item.content = .job(report)
-        case .storm(var report):
-            report.text = nil
-            item.content = .storm(report)
-        case .question(var question):
-            // Without its text nobody can answer it by a button.
-            (question.text, question.choices, question.takesText) = ("A question waits for you.", [], false)
-            item.content = .question(question)
-        }
-        return item
     }
 }
 

@@ -1,5 +1,4 @@
 package import Grouping
-package import Timeline
 
 /// Which channels are notified of what: all routes together.
 ///
@@ -40,11 +39,7 @@ package struct Routing: Hashable, Sendable {
 
     /// Without what leads to the channel.
     package func removing(_ channel: String) -> Routing {
-        let others = routes.map { route in
-            var route = route
-            route.to.removeAll { $0 == channel }
-            return route
-        }
+        let others = routes.map { Route(when: $0.when, to: $0.to.filter { $0 != channel }) }
         return Routing(others.filter { !$0.to.isEmpty }, isDefault: isDefault)
     }
 
@@ -63,11 +58,7 @@ package struct Routing: Hashable, Sendable {
                 problems.append(.unknownChannel(name, route: index))
             }
         }
-        let failures = routes.filter { $0.when.contains(.failed) && !$0.to.isEmpty }
-        if failures.isEmpty { problems.append(.failureWithoutRoute) }
-        if !failures.isEmpty, failures.allSatisfy(\.isConditional) {
-            problems.append(.failureUnderConditions)
-        }
+        if receivers(of: .failed).isEmpty { problems.append(.failureWithoutRoute) }
         return problems
     }
 
@@ -81,24 +72,13 @@ package struct Routing: Hashable, Sendable {
     ///   - troubled: the channel that the event is about.
     /// - Returns: names of channels, each once.
     package func channels(for type: String, about troubled: String? = nil) -> [String] {
-        channels(for: type, about: troubled) { _ in true }
-    }
-
-    /// The channels notified of a matter, by the routes whose conditions hold at that moment.
-    package func channels(for matter: Matter, at now: Moment) -> [String] {
-        channels(for: matter.type, about: matter.troubled) { $0.holds(for: matter, at: now) }
-    }
-
-    private func channels(
-        for type: String, about troubled: String?, where holds: (Route) -> Bool
-    ) -> [String] {
         guard let word = RouteWord(eventType: type) else { return [] }
-        var names = receivers(of: word, where: holds)
+        var names = receivers(of: word)
         let isTrouble =
             [.lost, .channel, .ledger, .clock, .gateway].contains(word)
             || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
-        if names.isEmpty, word == .question { names = receivers(of: .message, where: holds) }
-        if names.isEmpty, isTrouble || word == .question { names = receivers(of: .failed, where: holds) }
+        if names.isEmpty, word == .question { names = receivers(of: .message) }
+        if names.isEmpty, isTrouble || word == .question { names = receivers(of: .failed) }
         return names.filter { $0 != troubled }
     }
 
@@ -115,9 +95,9 @@ package struct Routing: Hashable, Sendable {
         routes.filter { $0.to.contains(channel) }.reduce(into: []) { $0.formUnion($1.when) }
     }
 
-    private func receivers(of word: RouteWord, where holds: (Route) -> Bool = { _ in true }) -> [String] {
+    private func receivers(of word: RouteWord) -> [String] {
         var names: [String] = []
-        for route in routes where route.when.contains(word) && holds(route) {
+        for route in routes where route.when.contains(word) {
             for name in route.to where !names.contains(name) { names.append(name) }
         }
         return names
@@ -130,23 +110,11 @@ package struct Route: Hashable, Sendable {
     package var when: Set<RouteWord>
     /// The names of the channels, in order.
     package var to: [String]
-    /// What it must be about; all of these hold.
-    package var about: [Matcher] = []
-    /// The times of the day at which the route leads anywhere; nil: always.
-    package var during: DailyHours?
 
-    /// A route without conditions.
+    /// A route.
     package init(when: Set<RouteWord>, to: [String]) {
         self.when = when
         self.to = to
-    }
-
-    /// Whether it does not lead to its channels in every case.
-    package var isConditional: Bool { !about.isEmpty || during != nil }
-
-    /// Whether its conditions hold for a matter at a moment.
-    func holds(for matter: Matter, at now: Moment) -> Bool {
-        about.allSatisfy { $0.matches(matter, on: "") } && during?.contains(now) ?? true
     }
 }
 
@@ -154,8 +122,6 @@ package struct Route: Hashable, Sendable {
 package enum RoutingError: Error, Hashable, Sendable {
     /// No route is there for failures: a job could fail without notifying anyone.
     case failureWithoutRoute
-    /// Each route for failures has conditions: where none holds, nobody would be notified.
-    case failureUnderConditions
     /// The route at `index` (from 0) names a channel that does not exist.
     case unknownChannel(String, route: Int)
     /// The route at `index` (from 0) has no word in `when`.
@@ -170,9 +136,6 @@ extension RoutingError: CustomStringConvertible {
         switch self {
         case .failureWithoutRoute:
             "no route covers failures, so a job could fail without notifying anyone; add one with `when: [failed]`"
-        case .failureUnderConditions:
-            "each route for failures has conditions, so a job could fail without notifying anyone; add one with "
-                + "`when: [failed]` and no conditions"
         case .unknownChannel(let name, _):
             "there is no channel \"\(name)\"; describe it under `channels:`"
         case .noEvents:

@@ -27,8 +27,6 @@ final class ItemCache: Turn {
         var cursor: Int64
         /// Which jobs failed alike; nil: nothing changed.
         var storms: StormIndex?
-        /// What rules remember; nil: nothing changed.
-        var standing: Standing?
     }
 
     private struct State {
@@ -37,8 +35,6 @@ final class ItemCache: Turn {
         var cursor: Int64 = 0
         /// Which jobs failed alike.
         var storms = StormIndex()
-        /// What rules remember.
-        var standing = Standing()
         var addition: Addition?
         /// Outbox entries that the transaction under way rewrites.
         var rewritten: Set<String> = []
@@ -49,8 +45,6 @@ final class ItemCache: Turn {
 
         /// Which jobs failed alike, by what is known by now.
         var newestStorms: StormIndex { addition?.storms ?? storms }
-
-        var newestStanding: Standing { addition?.standing ?? standing }
 
         var isBlank: Bool { kept == nil && addition == nil }
 
@@ -81,7 +75,6 @@ final class ItemCache: Turn {
             for (key, item) in addition.touched { kept?.set(item, for: key) }
             cursor = addition.cursor
             storms = addition.storms ?? storms
-            standing = addition.standing ?? standing
         }
     }
 
@@ -108,23 +101,6 @@ final class ItemCache: Turn {
 
     /// The jobs that fail alike, as the ledger holds them.
     var stormJobs: Set<String> { state.withLock { $0.storms.jobs } }
-
-    /// The items of which rules keep something back.
-    ///
-    /// - Complexity: O(items); looked at only when the rules were changed.
-    var held: [ItemKey] {
-        state.withLock { state in
-            (state.kept?.items ?? [:]).filter { !$0.value.held.isEmpty }.map(\.key)
-        }
-    }
-
-    /// Where the digests of channels are told.
-    private var digests: [ItemKey] {
-        ItemTurn.levels(activeConfiguration.configuration).map { OwnThread.digest($0).key }
-    }
-
-    /// Takes over what rules remember, as the ledger holds it.
-    func restore(_ standing: Standing) { state.withLock { $0.standing = standing } }
 
     /// When the first item must be woken.
     var nextFlush: Moment? { state.withLock { $0.kept?.nextFlush } }
@@ -218,8 +194,8 @@ final class ItemCache: Turn {
         switch errand {
         case .load:
             return TurnReads(events: .of(consumer: Self.consumer, limit: Self.batch), itemsToWake: .max)
-        case .wake(let keys), .judgeAgain(let keys), .release(let keys):
-            return ItemTurn.reads(waking: keys + digests, activeConfiguration.configuration) { key in
+        case .wake(let keys):
+            return ItemTurn.reads(waking: keys, activeConfiguration.configuration) { key in
                 state.withLock { $0.item(key) }
             }
         case .leave:
@@ -256,17 +232,8 @@ final class ItemCache: Turn {
             }
             return try decide(input)
         case .wake(let keys):
-            return try turn(by: input, on: Set(keys + digests)) { turn in
-                turn.tellDigests(of: keys, at: turn.now)
-                for key in keys { turn.wake(key) }
-            }
-        case .release(let keys):
-            return try turn(by: input, on: Set(keys + digests)) { turn in
-                turn.release(keys)
-            }
-        case .judgeAgain(let keys):
             return try turn(by: input, on: Set(keys)) { turn in
-                for key in keys { turn.judgeAgain(key) }
+                for key in keys { turn.wake(key) }
             }
         case .leave(let jobs):
             let storms = state.withLock(\.newestStorms)
@@ -300,18 +267,17 @@ final class ItemCache: Turn {
     private func turn(
         by input: TurnInput, on keys: Set<ItemKey>, to cursor: Int64? = nil, _ body: (inout ItemTurn) -> Void
     ) throws(LedgerError) -> [Change] {
-        let before = state.withLock {
-            state -> (known: [ItemKey: KeptItem], storms: StormIndex, standing: Standing)? in
+        let before = state.withLock { state -> (known: [ItemKey: KeptItem], storms: StormIndex)? in
             if state.isBlank { return nil }
             var known: [ItemKey: KeptItem] = [:]
             for key in keys { known[key] = state.item(key) }
-            return (known, state.newestStorms, state.newestStanding)
+            return (known, state.newestStorms)
         }
         guard let before else { return [] }
         let configuration = activeConfiguration.configuration
         var turn = ItemTurn(
             tools, by: input, configuration: configuration, keys: keys, awake: before.known,
-            storms: before.storms, standing: before.standing, now: clock.now)
+            storms: before.storms, now: clock.now)
         body(&turn)
         let changes: [Change]
         do {
@@ -333,7 +299,6 @@ final class ItemCache: Turn {
             }
             for key in asleep where turn.items[key] == nil { addition.touched.updateValue(nil, forKey: key) }
             addition.storms = turn.storms
-            addition.standing = turn.standing
             addition.cursor = cursor ?? addition.cursor
             state.addition = addition
         }
@@ -367,10 +332,6 @@ struct ItemErrand: Turn {
         case load
         /// Wakes these items: their moment has come.
         case wake([ItemKey])
-        /// Lets the rules decide again about what they keep back of these items.
-        case judgeAgain([ItemKey])
-        /// Shows what quiet hours and budgets keep back of these items.
-        case release([ItemKey])
         /// Takes these jobs out of their storms: they were removed.
         case leave([String])
         /// Shows where these runs are.

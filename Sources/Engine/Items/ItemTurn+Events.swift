@@ -96,62 +96,35 @@ extension ItemTurn {
 
     private mutating func takeRun(_ record: EventRecord) {
         guard let id = record.event.fact.columns.run, let run = input.runs[id] else { return }
+        let matter = Matter(record.event, of: run, as: run.spec ?? input.specs[id])
         let judged = verdicts.count
         let spec = run.spec ?? input.specs[id]
-        var matter = Matter(record.event, of: run, as: spec)
         var fact = JobFact(record.event, of: run)
         fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
-        describe(&matter, spec, job: run.job, bot: run.bot, urgency: fact.urgency)
         let shown = dispatch(record, matter) { turn in
             (
                 turn.notice(of: fact, job: run.job, bot: run.bot, icon: spec?.icon),
                 turn.object("run", WireRun(run, live: turn.forecast(of: run), at: turn.now))
             )
         }
-        if fact.state.isEnded {
-            standing.note(matter.topic, isFailing: fact.state.isFailure, by: rules)
-        }
         guard matter.wish != .never else { return }
-        let sent = informed(by: verdicts[judged...], shown)
-        let (now, labels) = (now, matter.topic.labels)
+        let sent = verdicts[judged...].filter { $0.action != .suppress }.map(\.channel)
+        let now = now
         let only = matter.wish == .always || matter.wish?.names(matter.type) == true ? shown : nil
         let policies = policies(for: matter, JobNews(fact.state), only: only)
         let isListed = fact.state.isEnded && countStorm(fact, of: run, matter, by: record.seq)
         var (wasFailingSince, informed, failures) = (Moment?.none, Set<String>?.none, 0)
         update(.job(run.job), bot: run.bot, by: record.seq) { item in
             item.only = only
-            item.labels = labels
-            if let spec { item.alertAfter = spec.alertAfter }
             if fact.state.isEnded { item.isListed = isListed }
             (wasFailingSince, informed, failures) = (item.failingSince, item.informed, item.failures)
-            return item.receive(fact, at: now, policies: policies, sentTo: sent)
+            return item.receive(fact, at: now, policies: policies, sentTo: sent + shown)
         }
         guard fact.state == .completed, let wasFailingSince else { return }
         let outage = max(.zero, fact.at - wasFailingSince)
         let recovery = Fact.Recovery(
             Fact.Run(run), outage: outage, channels: informed?.sorted(), failures: failures)
         changes.append(.append(NewEvent(.runRecovered(recovery), at: now)))
-    }
-
-    /// Completes what a matter of a job is about: its labels, and how much it disturbs.
-    private func describe(
-        _ matter: inout Matter, _ spec: JobSpec?, job: String, bot: String, urgency: Urgency?
-    ) {
-        let item = item(.job(job), bot: bot)
-        matter.topic.labels = spec?.labels ?? item.labels
-        (matter.shownOn, matter.owedOn) = (item.shownOn, Set(item.owed.keys))
-        matter.failures = item.failures + 1
-        matter.alertAfter = spec.map(\.alertAfter) ?? item.alertAfter
-        guard let urgency else { return }
-        let isFailure = matter.topic.urgency == .critical
-        matter.topic.urgency = isFailure ? urgency : min(urgency, matter.topic.urgency)
-    }
-
-    /// The channels that were notified, or will be in any case: not those where an item may never be shown.
-    private func informed(by verdicts: ArraySlice<VerdictRecord>, _ shown: [String]) -> [String] {
-        let held = verdicts.filter { $0.action == .hold && levels.contains($0.channel) }.map(\.channel)
-        let sent = verdicts.filter { $0.action != .suppress }.map(\.channel)
-        return (sent + shown).filter { !held.contains($0) }
     }
 
     /// Where a run is that has just begun, with its finish as past runs of its job show it; nil: nothing shows one.
@@ -186,7 +159,6 @@ extension ItemTurn {
         matter.wish = spec?.notify
         var fact = JobFact(record.event, of: run)
         fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
-        describe(&matter, spec, job: run.job, bot: run.bot, urgency: fact.urgency)
         _ = dispatch(record, matter) { turn in
             (
                 turn.notice(of: recovery, fact, job: run.job, bot: run.bot, icon: spec?.icon),
@@ -206,7 +178,6 @@ extension ItemTurn {
         var fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         fact.urgency = configuration.bot(slots.bot).urgency
-        describe(&matter, spec, job: slots.job, bot: slots.bot, urgency: fact.urgency)
         let shown = dispatch(record, matter) { turn in
             (
                 turn.notice(of: fact, job: slots.job, bot: slots.bot, icon: spec?.icon),
@@ -383,8 +354,6 @@ extension ItemTurn {
             let (notice, objects) = contents(turn)
             return Bulletin(matter, at: record.event.at, notice: notice, objects: objects)
         }
-        var matter = matter
-        (matter.interruptions, matter.failingJobs) = (standing.interruptions, Array(standing.failing.values))
         for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let isLevel = levels.contains(verdict.channel)
             switch verdict.action {
@@ -393,7 +362,6 @@ extension ItemTurn {
                 continue
             case .hold where isLevel: shown.append(verdict.channel)
             case .send(let dispatch):
-                if let bot = matter.topic.bot { standing.ring(on: verdict.channel, bot, at: now, by: rules) }
                 let made = bulletin ?? make(self)
                 bulletin = made
                 insert(dispatch, record, to: verdict.channel, made)

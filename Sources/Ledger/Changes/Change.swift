@@ -130,11 +130,6 @@ package indirect enum Change: Sendable {
     /// Removes such a channel; its state stays. Guard: there is one.
     case removeChannelEntry(name: String)
 
-    /// Inserts a silence, and forgets those that ended before a moment. Guard: there is none of that id.
-    case putSilence(Silence, endedBefore: Moment)
-    /// Ends a silence at this moment; one that has not begun never does. Guard: it had not ended by then.
-    case endSilence(id: String, at: Moment)
-
     // MARK: Events
 
     /// Appends a fact under the next number.
@@ -179,7 +174,6 @@ extension Change {
             .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry:
             .outbox
-        case .putSilence, .endSilence: .outbox
         case .append, .moveConsumer: .events
         }
     }
@@ -202,8 +196,7 @@ extension Change {
             .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .replayOutbox,
             .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
             .insertReceipt,
-            .putChannel, .putChannelEntry, .removeChannelEntry, .putSilence, .endSilence, .append,
-            .moveConsumer, .recordVerdicts,
+            .putChannel, .putChannelEntry, .removeChannelEntry, .append, .moveConsumer, .recordVerdicts,
             .setFact, .removeRun, .removeHistory:
             false
         }
@@ -254,8 +247,6 @@ extension Change {
         case .forgetRemotes(let channel): "forgetRemotes \(channel)"
         case .insertReceipt(let record): "insertReceipt \(record.outbox)"
         case .putChannel(let channel): "putChannel \(channel.name)"
-        case .putSilence(let silence, _): "putSilence \(silence.id)"
-        case .endSilence(let id, _): "endSilence \(id)"
         case .append(let event): "append \(event.type.rawValue)"
         case .moveConsumer(let name, _, _): "moveConsumer \(name)"
         case .recordVerdicts(let verdicts): "recordVerdicts \(verdicts.first?.event ?? 0)"

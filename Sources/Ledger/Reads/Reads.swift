@@ -176,8 +176,6 @@ package protocol OutboxReading: Sendable {
     func channel(named name: String) async throws(LedgerError) -> ChannelRecord?
     /// The channels that were made on the command line, in the order in which they were.
     func channelEntries() async throws(LedgerError) -> [ChannelEntry]
-    /// The silences, also those that have ended, in the order in which they were made.
-    func silences() async throws(LedgerError) -> [Silence]
 }
 
 /// What every consumer of events reads.

@@ -1,20 +1,4 @@
 extension Migration {
-    /// What people silenced, and by which of their rules a verdict was made.
-    static let silences = Migration(
-        version: 19,
-        sql: """
-            CREATE TABLE silence (
-                number INTEGER PRIMARY KEY,
-                id TEXT NOT NULL UNIQUE,
-                matchers TEXT NOT NULL,
-                begins INTEGER NOT NULL,
-                ends INTEGER NOT NULL,
-                made_by TEXT NOT NULL,
-                note TEXT
-            ) STRICT;
-            ALTER TABLE verdict ADD COLUMN rule TEXT;
-            """)
-
     /// Questions; those that are open are few, and are read at each look.
     static let questions = Migration(
         version: 16,

@@ -223,7 +223,6 @@ final class StationRows {
     private let runs: RunRows
     private let bots: BotRows
     private let channels: ChannelEntryRows
-    private let silences: SilenceRows
     private let talk: TalkRows
     private let conversations: ConversationRows
     private let questions: QuestionRows
@@ -241,7 +240,6 @@ final class StationRows {
         runs = try RunRows(in: database, ordinals: ordinals)
         bots = try BotRows(in: database)
         channels = try ChannelEntryRows(in: database)
-        silences = try SilenceRows(in: database)
         talk = try TalkRows(in: database)
         conversations = try ConversationRows(in: database)
         questions = try QuestionRows(in: database)
@@ -277,8 +275,6 @@ final class StationRows {
         case .removeBot(let name, let revision): try bots.remove(name, revision: revision)
         case .putChannelEntry(let channel): try channels.put(channel)
         case .removeChannelEntry(let name): try channels.remove(name)
-        case .putSilence(let silence, let moment): try silences.put(silence, endedBefore: moment)
-        case .endSilence(let id, let moment): try silences.end(id, at: moment)
         case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): if try talk.insert(message) { fresh.add(message) }
         case .markRead(let bot, let thread, let moment):

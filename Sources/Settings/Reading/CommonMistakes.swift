@@ -66,19 +66,9 @@ enum CommonMistakes {
 
     /// Keys of a bot.
     static let bot: [String: Instead] = Dictionary(
-        uniqueKeysWithValues: (BotFields.notifications.map(\.key) + BotFields.others.map(\.key)).map {
-            ($0, .hint("write notifications: { \($0): VALUE }"))
+        uniqueKeysWithValues: BotFields.notifications.map {
+            ($0.key, .hint("write notifications: { \($0.key): VALUE }"))
         })
-
-    /// Keys of a route.
-    static let route: [String: Instead] = [
-        "bots": .hint("write match: [bot=NAME]"), "jobs": .hint("write match: [job=NAME]"),
-        "bot": .hint("write match: [bot=NAME]"), "job": .hint("write match: [job=NAME]"),
-        "labels": .hint("write match: [LABEL=VALUE]"), "label": .hint("write match: [LABEL=VALUE]"),
-        "urgency": .hint("write match: [urgency=critical]"), "hours": .key("during"),
-        "time": .key("during"), "channels": .key("to"), "channel": .key("to"), "events": .key("when"),
-        "matchers": .key("match"),
-    ]
 
     /// Keys of the whole file.
     static let file: [String: Instead] = [

@@ -46,12 +46,10 @@ struct Tower {
         let clock = ManualClock(now: now)
         let ledger = try folder.ledger()
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
-        var configured = EngineConfiguration(
+        let configuration = EngineConfiguration(
             path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
             routing: hasRoutes ? Routing(routes: routes) : .standard(to: channels.map(\.name)),
             channels: channels)
-        configured.silences = try await ledger.silences()
-        let configuration = configured
         let activeConfiguration = ActiveConfiguration(configuration)
         let beforeReading = Mutexed<@Sendable () async -> Void>({})
         let (census, notes, health, file, reopened) = (

@@ -204,10 +204,6 @@ extension MemoryLedger {
         try await read { $0.channelEntries() }
     }
 
-    func silences() async throws(LedgerError) -> [Silence] {
-        try await read { $0.silences() }
-    }
-
     func botEntries() async throws(LedgerError) -> [BotEntry] {
         try await read { $0.botEntries() }
     }

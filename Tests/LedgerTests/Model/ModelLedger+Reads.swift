@@ -203,8 +203,6 @@ extension ModelLedger: TalkReading {
 extension ModelLedger: OutboxReading, EventReading {
     func channelEntries() -> [ChannelEntry] { ownChannels }
 
-    func silences() -> [Silence] { allSilences }
-
     func outbox(id: String) -> OutboxRecord? { outbox.first { $0.id == id } }
 
     func outbox(cause: String) -> OutboxRecord? { outbox.first { $0.cause == cause } }

@@ -25,7 +25,6 @@ struct ModelLedger: Sendable {
     var ownBots: [String: BotEntry] = [:]
     /// In the order in which they were made.
     var ownChannels: [ChannelEntry] = []
-    var allSilences: [Silence] = []
     var messages: [MessageRecord] = []
     var talk = ModelTalk()
     /// In the order they were asked.
@@ -108,14 +107,6 @@ struct ModelLedger: Sendable {
         case .removeChannelEntry(let name):
             try require(ownChannels.contains { $0.name == name })
             ownChannels.removeAll { $0.name == name }
-        case .putSilence(let silence, let moment):
-            allSilences.removeAll { $0.until < moment }
-            try require(!allSilences.contains { $0.id == silence.id })
-            allSilences.append(silence)
-        case .endSilence(let id, let moment):
-            let index = allSilences.firstIndex { $0.id == id && $0.until > moment }
-            try require(index != nil)
-            if let index { allSilences[index].until = moment }
         case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }

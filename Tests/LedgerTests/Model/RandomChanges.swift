@@ -34,7 +34,7 @@ struct RandomChanges {
         case 15 where flip(): return talk()
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
         case 17: return flip() ? putItem(model) : question()
-        case 26: return flip() ? putBot(model) : flip() ? channelEntry() : silence()
+        case 26: return flip() ? putBot(model) : channelEntry()
         case 25: return flip() ? .recordReply(reply()) : .noteBot(pick(["ops", "web"]), note())
         case 18: return .insertOutbox(entry())
         case 19: return flip() ? moveOutbox(model) : moveLine(model)
@@ -151,8 +151,7 @@ struct RandomChanges {
             event: Int64.random(in: 1...9, using: &numbers), channel: pick(["hook", "x"]),
             item: maybe { $0.pick(["job:a", "job:b"]) }, at: moment(),
             action: pick([.send, .hold, .suppress]),
-            stage: pick(StageName.allCases), reason: "r\(made)", until: maybe { $0.moment() },
-            rule: maybe { "silence \($0.made)" })
+            stage: pick(StageName.allCases), reason: "r\(made)", until: maybe { $0.moment() })
     }
 
     private mutating func putAttempt(_ model: ModelLedger) -> Change {
@@ -170,18 +169,6 @@ struct RandomChanges {
     private mutating func usage() -> BotUsage {
         BotUsage(
             inputTokens: made, cachedTokens: made / 2, outputTokens: 3, costMicros: maybe { Int64($0.made) })
-    }
-
-    /// Sometimes the guard of the change fails: the silence is there, or has ended.
-    private mutating func silence() -> Change {
-        let id = pick(["s1", "s2", "s3"])
-        if flip() { return .endSilence(id: id, at: moment()) }
-        let texts = pick([["job=a"], ["host!=db1", "job=~a|b"]])
-        let matchers = texts.compactMap { try? Matcher($0) }
-        let silence = try? Silence(
-            id: id, matchers: matchers, from: moment(), until: moment(), by: "u\(made)",
-            note: maybe { "n\($0.made)" })
-        return silence.map { .putSilence($0, endedBefore: moment()) } ?? .endSilence(id: id, at: moment())
     }
 
     private mutating func channelEntry() -> Change {

@@ -69,7 +69,6 @@ extension Snapshot {
         answers["bots"] = try await ledger.bots()
         answers["bot entries"] = try await ledger.botEntries()
         answers["channel entries"] = try await ledger.channelEntries()
-        answers["silences"] = try await ledger.silences()
         answers["months"] = try await ledger.months(of: nil)
         answers["months of one"] = try await ledger.months(of: "ops")
         answers["unread"] = try await ledger.unread()
