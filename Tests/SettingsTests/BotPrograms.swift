@@ -95,8 +95,8 @@ import Testing
             "Belfry cannot pass a key to this program"
         ),
         (
-            "{ backend: anthropic, model: m, key: { file: /k }, sandbox: {} }",
-            "kind: anthropic has no such key"
+            "{ backend: anthropic, model: m, key: { file: /k }, sandbox: { write: [/a] } }",
+            "\"write\""
         ),
         ("{ backend: claude, sandbox: { read: [~/docs] } }", "must be an absolute path; write it out"),
         ("{ backend: claude, sandbox: { write: [/home/u/../v] } }", "must be written without . and .."),
