@@ -47,7 +47,9 @@ package final class GatewayPool: Sendable {
     private let report: @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void
     private let follow: Follower
 
-    /// Follows a link while it is kept; ends with its task. It is handed the link's place, and the names of its bots.
+    /// Follows a link while it is kept; ends with its task.
+    ///
+    /// It is handed the link's place, and the names of its bots.
     package typealias Follower =
         @Sendable (GatewayLink, _ place: String, _ bots: @escaping @Sendable () -> [String]) async -> Void
 

@@ -84,7 +84,7 @@ extension Control {
 
     /// Runs a job of the bot's gateway here from now on, and no longer there: it is disabled there first.
     ///
-    /// - Parameter spec: the job as Belfry runs it.
+    /// `spec` is the job as Belfry runs it.
     package func takeOver(
         _ id: String, of bot: String, as spec: JobSpec
     ) async throws(EngineError) -> JobRecord {

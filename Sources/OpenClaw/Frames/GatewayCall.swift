@@ -58,7 +58,9 @@ extension GatewayCall {
 
 // Its agents and channels.
 extension GatewayCall {
-    /// Asks an agent. It is answered twice: when the run is accepted, and when that has ended.
+    /// Asks an agent.
+    ///
+    /// It is answered twice: when the run is accepted, and when that has ended.
     package static func agent(
         _ message: String, of agent: String?, in session: String?, key: String, isDelivered: Bool,
         timeout: Duration?
