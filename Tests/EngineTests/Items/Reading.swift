@@ -46,7 +46,7 @@ import Tracking
 
     private static let items: Set<String> = [
         "\(question)",
-        "thread:belfry/bot ops",
+        "thread:belfry/bot ops", "thread:belfry/gateway ops",
         "job:backup", "thread:ops/main", "thread:belfry/channel hook", "thread:belfry/clock",
         "thread:belfry/config", "thread:belfry/ledger", "thread:belfry/test desk",
     ]

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -113,10 +114,27 @@ package final class GatewayEmulator: Sendable {
 
     private func listen() async throws {
         let port = state.withLock(\.port)
-        let server = try await GatewayDoor.listen(on: group, port: port, for: self)
+        let server =
+            if port > 0 {
+                try await GatewayDoor.listen(on: group, port: port, for: self)
+            } else {
+                try await listenAnywhere()
+            }
         state.withLock { state in
             state.server = server
             state.port = server.localAddress?.port ?? 0
+        }
+    }
+
+    /// On a port that the system gives to no client's connection: it is still free after ``kill()``.
+    private func listenAnywhere() async throws -> any Channel {
+        while true {
+            do {
+                return try await GatewayDoor.listen(
+                    on: group, port: Int.random(in: 20_000..<32_768), for: self)
+            } catch let error as IOError where error.errnoCode == EADDRINUSE {
+                continue
+            }
         }
     }
 
