@@ -70,7 +70,7 @@ struct GatewayWire {
         }
     }
 
-    /// Takes leave: whoever is silent or sent too much is told so, and nobody waits for an answer.
+    /// Takes leave: a gateway that is silent or sent too much is sent the reason, and no answer is awaited.
     private func close(because trouble: GatewayTrouble?) {
         let code: WebSocketErrorCode =
             switch trouble?.kind {

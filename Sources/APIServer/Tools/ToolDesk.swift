@@ -81,7 +81,7 @@ package struct ToolWorld: Sendable {
 package final class ToolDesk: Sendable {
     private struct State {
         var daemon: DaemonHandler?
-        /// The calls that the person was told of because they are not allowed, as `BOT TOOL`.
+        /// The refused calls of which the person was notified, as `BOT TOOL`.
         var reported: Set<String> = []
         /// How many calls each run under way has made.
         var calls: [String: Int] = [:]
