@@ -77,6 +77,8 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.message) { try await message($0.path) }
         table.on(Endpoints.items) { try await items(limit: $0.query.limit) }
         table.on(Endpoints.notify, isBrief: true) { try await notify($0.body) }
+        table.on(Endpoints.pin) { try await pin($0.path, true) }
+        table.on(Endpoints.unpin) { try await pin($0.path, false) }
         table.on(Endpoints.read) { try await read($0.path) }
         table.on(Endpoints.bots) { _ in try await listedBots() }
         table.on(Endpoints.bot) { try await bot($0.path) }
@@ -113,6 +115,10 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.retryEntry) { try await retryEntry($0.path) }
         table.on(Endpoints.discardEntry) { try await discardEntry($0.path) }
         table.on(Endpoints.why) { try await why($0.query) }
+        table.on(Endpoints.silences) { try await silences($0.query) }
+        table.on(Endpoints.addSilence) { try await addSilence($0.body) }
+        table.on(Endpoints.digest) { _ in try await digest() }
+        table.on(Endpoints.endSilence) { try await endSilence($0.path) }
         table.on(Endpoints.channels) { _ in channels() }
         table.on(Endpoints.addChannel) { try await addChannel($0.body) }
         table.on(Endpoints.removeChannel) { try await removeChannel($0.path) }

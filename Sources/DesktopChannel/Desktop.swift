@@ -224,6 +224,9 @@ package actor Desktop: LevelChannel {
         case .action(let number, let key):
             guard let remote = sender?.remote(number) else { return }
             reports.send(.action(remote, key: key))
+        case .reply(let number, let text):
+            guard let remote = sender?.remote(number) else { return }
+            reports.send(.reply(remote, text: text))
         case nil: break
         }
     }

@@ -10,6 +10,8 @@ enum ServerSignal: Equatable {
     case closed(UInt32, CloseReason)
     /// A button was pressed.
     case action(UInt32, key: String)
+    /// A reply was typed.
+    case reply(UInt32, text: String)
 
     /// Reads `signal` if it comes from the bus, or from `server` and not from somebody who plays it.
     init?(_ signal: DBusSignal, from server: String?) {
@@ -29,6 +31,12 @@ enum ServerSignal: Equatable {
                 let key = signal.arguments[1].text
             else { return nil }
             self = .action(number, key: key)
+        // - Source: knotifications and plasma-workspace; swaync sends the same.
+        case (ServerProfile.service, "NotificationReplied") where signal.sender == server:
+            guard signal.arguments.count == 2, let number = signal.arguments[0].uint32,
+                let text = signal.arguments[1].text
+            else { return nil }
+            self = .reply(number, text: text)
         default: return nil
         }
     }
@@ -73,7 +81,7 @@ struct StateReports {
             logger.notice("desktop available", metadata: ["server": "\(server?.title ?? "starts on demand")"])
         case .unavailable(let reason), .absent(let reason):
             logger.debug("desktop unavailable", metadata: ["reason": "\(reason)"])
-        case .closed, .action, .answered: break
+        case .closed, .action, .reply, .answered: break
         }
     }
 

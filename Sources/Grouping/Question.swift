@@ -22,6 +22,11 @@ public struct Question: Hashable, Codable, Sendable {
     public var askedAt: Moment
     /// Until when it can be answered; `nil`: without an end.
     public var deadline: Moment?
+    /// Until when only channels that edit in place ask it; `nil`: all ask at once.
+    public var graceUntil: Moment?
+    /// What exactly it is about, so that an answer that is trusted for a while counts for the same again; `nil`: no
+    /// answer is trusted.
+    public var subject: String?
 
     /// A question of its obligatory parts; the rest is set where needed.
     public init(id: String, bot: String, text: String, choices: [String], askedAt: Moment) {
@@ -96,6 +101,8 @@ public enum QuestionState: String, Hashable, Codable, Sendable, CaseIterable {
 public struct QuestionEnd: Hashable, Codable, Sendable {
     /// ``by`` of an answer that nobody gave.
     public static let byDefault = "default"
+    /// How ``by`` begins where an earlier answer, which is trusted for a while, was given again.
+    public static let trust = "trust "
 
     /// Any but ``QuestionState/open``.
     public var state: QuestionState

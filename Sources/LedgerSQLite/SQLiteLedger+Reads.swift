@@ -189,6 +189,10 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try ChannelEntryRows.entries(in: database) }
     }
 
+    package func silences() async throws(LedgerError) -> [Silence] {
+        try await read { database throws(StoreFailure) in try SilenceRows.silences(in: database) }
+    }
+
     package func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
         try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
     }
@@ -199,6 +203,14 @@ extension SQLiteLedger {
 
     package func openQuestions() async throws(LedgerError) -> [QuestionRecord] {
         try await read { database throws(StoreFailure) in try QuestionRows.open(in: database) }
+    }
+
+    package func question(
+        about subject: String, answered answer: String, after moment: Moment
+    ) async throws(LedgerError) -> QuestionRecord? {
+        try await read { database throws(StoreFailure) in
+            try QuestionRows.answered(about: subject, answer, since: moment, in: database)
+        }
     }
 
     package func questions(limit: Int) async throws(LedgerError) -> [QuestionRecord] {

@@ -46,15 +46,54 @@ enum BotFields {
             if let again = Duration(json: value) { bot.policy.ringAgainAfter = again }
         },
         BotField(
-            key: "preview", form: .number(10...500),
-            doc: "How many characters of a message are shown (default: 100)."
+            key: "alertAfter", form: .number(1...100),
+            doc: "Notify of failures of its jobs from this many in a row on (default: 1)."
         ) { bot, value in
-            if let count = value.int { bot.policy.previewCharacters = count }
+            if let count = value.int { bot.restraint.alertAfter = count }
+        },
+        BotField(
+            key: "budget", form: .number(1...1000),
+            doc: "How often an hour it may interrupt on one channel; the rest is shown together later."
+        ) { bot, value in
+            bot.restraint.budget = value.int
         },
     ]
 
+    /// How long a preview may be.
+    static let preview = JobForm.number(10...500)
+    /// The text of a preview that hides everything.
+    static let hidden = "hidden"
+
+    /// The words for yes and no, and their schema.
+    static let yesOrNo = (
+        words: ["yes", "no", "true", "false"],
+        schema: JSON.object(["enum": .array([.string("yes"), .string("no"), .bool(true), .bool(false)])])
+    )
+
+    /// Those that the file reads by themselves.
+    static let others: [(key: String, schema: JSON, doc: String)] = [
+        (
+            "shown", yesOrNo.schema,
+            "Whether it notifies at all (default: yes); its questions are shown in any case."
+        ),
+        (
+            "preview",
+            .object(["anyOf": .array([preview.schema, SchemaParts.words([hidden])])]),
+            "How many characters of a message are shown (default: 100); hidden: only that there is one."
+        ),
+        (
+            "sounds",
+            SchemaParts.object(SoundKind.allCases.map { .init($0.rawValue, SchemaParts.word()) }),
+            "Sounds by the kind of news, instead of sound."
+        ),
+        (
+            "quiet", SchemaParts.hours,
+            "The hours in which only what is critical is shown, such as 22:00-07:00; the rest comes at their end."
+        ),
+    ]
+
     /// Keys of later versions.
-    static let later = ["quiet", "budget", "level", "digest"]
+    static let later = ["level", "digest"]
 
     /// The kinds of what answers messages, and those of later versions.
     static let backends =
@@ -114,9 +153,7 @@ enum BotFields {
             SchemaParts.object([
                 .init("read", SchemaParts.list(of: SchemaParts.text("^/"))),
                 .init("write", SchemaParts.list(of: SchemaParts.text("^/"))),
-                .init(
-                    "network",
-                    .object(["enum": .array([.string("yes"), .string("no"), .bool(true), .bool(false)])])),
+                .init("network", yesOrNo.schema),
             ]),
             "What a program may reach beside the system: folders, and the network. Of other bots read alone: the folders that its tools may read."
         ),

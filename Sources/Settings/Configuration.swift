@@ -11,6 +11,8 @@ package struct Configuration: Sendable {
     package var jobs: [Job]
     package var channels: [ChannelSetting]
     package var routing: Routing
+    /// Whose failure explains others.
+    package var inhibitions: [Inhibition] = []
     /// What is allowed but perhaps not meant.
     package var warnings: [Problem]
     /// How parts of the files are understood that people read in two ways.
@@ -27,6 +29,12 @@ package struct Configuration: Sendable {
         package var icon: String?
         /// How much its messages, and failures of its jobs, disturb; nil: the defaults of each.
         package var urgency: Urgency?
+        /// Its sounds by the kind of news.
+        package var sounds: [SoundKind: String] = [:]
+        /// Whether its notices say only that there is something.
+        package var hidesText = false
+        /// When, and how often, it may disturb.
+        package var restraint = Restraint()
         /// How it is asked; nil: it has no provider.
         package var contact: BotInUse?
         /// Where its key is read from.

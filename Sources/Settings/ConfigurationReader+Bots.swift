@@ -6,7 +6,9 @@ import Tracking
 
 extension ConfigurationReader {
     /// A bot, or nil after every fault in it was reported.
-    func readBot(_ key: Field, _ value: Field) -> Configuration.Bot? {
+    ///
+    /// Its quiet hours are on the clocks of `zone`.
+    func readBot(_ key: Field, _ value: Field, in zone: String? = nil) -> Configuration.Bot? {
         guard let name = key.text() else { return nil }
         if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is not a valid bot name: \(fault)") }
         var bot = Configuration.Bot(name: name, policy: ThreadPolicy(), soundName: nil, place: key.place)
@@ -15,7 +17,9 @@ extension ConfigurationReader {
             let fields = value.record(
                 keys: ["backend", "notifications"] + keys, instead: CommonMistakes.bot)
         else { return nil }
-        if let notifications = fields["notifications"] { readNotifications(notifications, into: &bot) }
+        if let notifications = fields["notifications"] {
+            readNotifications(notifications, into: &bot, in: zone ?? hostZone)
+        }
         var parts = fields
         var kind = fields["backend"]
         if let map = fields["backend"], map.isMap {
@@ -57,10 +61,38 @@ extension ConfigurationReader {
         return bot.contact == nil ? nil : bot
     }
 
-    private func readNotifications(_ field: Field, into bot: inout Configuration.Bot) {
+    private func readNotifications(_ field: Field, into bot: inout Configuration.Bot, in zone: String) {
         let rows = BotFields.notifications
-        guard let fields = field.record(keys: rows.map(\.key), later: BotFields.later) else { return }
+        let keys = rows.map(\.key) + BotFields.others.map(\.key)
+        guard let fields = field.record(keys: keys, later: BotFields.later) else { return }
         for row in rows { if let value = fields[row.key]?.value(row.form) { row.set(&bot, value) } }
+        if let shown = fields["shown"]?.choice(of: BotFields.yesOrNo.words) {
+            bot.restraint.isShown = shown == "yes" || shown == "true"
+        }
+        if let preview = fields["preview"] {
+            bot.hidesText = preview.scalar == BotFields.hidden
+            if !bot.hidesText, let count = preview.value(BotFields.preview)?.int {
+                bot.policy.previewCharacters = count
+            }
+        }
+        if let sounds = fields["sounds"]?.record(keys: SoundKind.allCases.map(\.rawValue)) {
+            for kind in SoundKind.allCases { bot.sounds[kind] = sounds[kind.rawValue]?.word() }
+        }
+        if let quiet = fields["quiet"] { bot.restraint.quiet = readHours(quiet, in: zone) }
+    }
+
+    /// Hours of the day, as a text or a list of texts; nil after every fault was reported.
+    func readHours(_ field: Field, in zoneName: String) -> DailyHours? {
+        let parts = field.isList ? field.list() ?? [] : [field]
+        let texts = parts.compactMap { $0.word() }
+        // A zone that does not exist is reported where it stands.
+        guard texts.count == parts.count, let zone = zone(zoneName) else { return nil }
+        do throws(DailyHoursError) {
+            return try DailyHours(texts, in: zone)
+        } catch {
+            field.fault("\(error)")
+            return nil
+        }
     }
 
     // MARK: How it is asked

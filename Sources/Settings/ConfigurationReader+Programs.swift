@@ -82,7 +82,7 @@ extension ConfigurationReader {
         var sandbox = Sandbox()
         sandbox.read = fields["read"].map { paths($0) } ?? []
         sandbox.write = fields["write"].map { paths($0) } ?? []
-        let network = fields["network"]?.choice(of: ["yes", "no", "true", "false"])
+        let network = fields["network"]?.choice(of: BotFields.yesOrNo.words)
         sandbox.hasNetwork = network == "yes" || network == "true"
         if let (path, outer) = sandbox.nested {
             field.fault(

@@ -1,4 +1,5 @@
 import Delivery
+import Ledger
 
 /// A route with the places of its parts.
 struct RouteField {
@@ -19,16 +20,20 @@ extension ConfigurationReader {
     static let routeWords = RouteWord.allCases.filter { !laterWords.contains($0) }
 
     /// The routes; nil when they are no list of maps.
-    func readRoutes(_ field: Field) -> [RouteField]? {
+    ///
+    /// Their hours are on the clocks of `zone`.
+    func readRoutes(_ field: Field, in zone: String) -> [RouteField]? {
         guard let fields = field.list() else { return nil }
-        let routes = fields.compactMap(readRoute)
+        let routes = fields.compactMap { readRoute($0, in: zone) }
         return routes.count == fields.count ? routes : nil
     }
 
     /// A route, also after faults in it were reported: what is good of it is held against the channels.
-    private func readRoute(_ field: Field) -> RouteField? {
+    private func readRoute(_ field: Field, in zone: String) -> RouteField? {
         let before = field.faults.problems.count
-        guard let fields = field.record(keys: ["when", "to"], later: ["bots", "jobs", "labels", "urgency"])
+        guard
+            let fields = field.record(
+                keys: ["when", "to", "match", "during", "after"], instead: CommonMistakes.route)
         else { return nil }
         if fields["when"] == nil || fields["to"] == nil {
             field.fault("a route needs when: and to:", hint: "write { when: [failed], to: [desk] }")
@@ -40,10 +45,45 @@ extension ConfigurationReader {
             $0.choice(of: known, later: later).flatMap { RouteWord(rawValue: $0) }
         }
         let texts = names.compactMap { $0.word() }
+        var route = Route(when: Set(words), to: texts)
+        route.about = fields["match"].map { readMatchers($0) } ?? []
+        route.during = fields["during"].flatMap { readHours($0, in: zone) }
+        route.after = fields["after"]?.value(.duration()).flatMap { Duration(json: $0) }
         return RouteField(
-            field: field, route: Route(when: Set(words), to: texts), names: names,
+            field: field, route: route, names: names,
             hasFault: field.faults.problems.count > before,
             namesNobody: fields["to"]?.holdsNothing ?? false)
+    }
+
+    /// The rules by which a failure keeps others quiet.
+    func readInhibitions(_ field: Field) -> [Inhibition] {
+        (field.list() ?? []).compactMap { rule in
+            guard let fields = rule.record(keys: ["failing", "silences", "equal"]) else { return nil }
+            guard let failing = fields["failing"], let silences = fields["silences"] else {
+                rule.fault(
+                    "a rule needs failing: and silences:",
+                    hint: "write { failing: [job=ping], silences: [event=failed], equal: [host] }")
+                return nil
+            }
+            let equal = (fields["equal"]?.list() ?? []).compactMap { $0.word() }
+            return Inhibition(
+                failing: readMatchers(failing), silences: readMatchers(silences), equal: equal)
+        }
+    }
+
+    /// Conditions such as `job=backup`; each fault is reported at its place.
+    private func readMatchers(_ field: Field) -> [Matcher] {
+        let parts = field.isList ? field.list() ?? [] : [field]
+        if parts.isEmpty { field.fault("there is no matcher", hint: MatcherError.none.hint) }
+        return parts.compactMap { part in
+            guard let text = part.word() else { return nil }
+            do throws(MatcherError) {
+                return try Matcher(text)
+            } catch {
+                part.fault("\(error)", hint: error.hint)
+                return nil
+            }
+        }
     }
 
     /// The routing, checked against the channels; without routes the default one leads to every channel.
@@ -64,8 +104,9 @@ extension ConfigurationReader {
         for problem in routing.problems(channels: channels) {
             switch problem {
             // A word that could not be read may have been the one that is missing.
-            case .failureWithoutRoute where fields.contains(where: \.hasFault): continue
-            case .failureWithoutRoute: last.field.fault("\(problem)")
+            case .failureWithoutRoute, .failureUnderConditions:
+                guard !fields.contains(where: \.hasFault) else { continue }
+                last.field.fault("\(problem)")
             case .unknownChannel(let name, let index):
                 let field = fields[index].names.first { $0.scalar == name } ?? fields[index].field
                 field.fault(
@@ -81,6 +122,16 @@ extension ConfigurationReader {
             last.field.warn(
                 "no route leads to the channel \"\(name)\"; it never rings",
                 hint: "name it in the to: of a route, or remove the channel")
+        }
+        for field in fields where field.route.after != nil {
+            for name in field.names {
+                guard settings.contains(where: { $0.name == name.scalar && $0.form.kind.isLevel }) else {
+                    continue
+                }
+                name.warn(
+                    "channel \"\(name.scalar ?? "")\" never waits: it shows everything at once",
+                    hint: "name it in a route without after:")
+            }
         }
         for field in fields where field.route.when.contains(.progress) {
             for name in field.names {

@@ -79,12 +79,13 @@ package struct ConfigurationReader {
         var channelNames: Set<String> = []
         var channels: [ChannelSetting] = []
         var routes: [RouteField]?
+        var inhibitions: [Inhibition] = []
     }
 
     private func readMain(_ root: Field, into parts: inout Parts) {
         guard
             let fields = root.record(
-                keys: ["zone", "bots", "jobs", "channels", "routes"],
+                keys: ["zone", "bots", "jobs", "channels", "routes", "inhibit"],
                 later: ["listen", "silences", "calendars", "retention", "limits"],
                 instead: CommonMistakes.file)
         else { return }
@@ -94,7 +95,7 @@ package struct ConfigurationReader {
         {
             parts.botNames.insert(key.scalar ?? "")
             parts.botFields[key.scalar ?? ""] = key
-            if let bot = readBot(key, value) { parts.bots.append(bot) }
+            if let bot = readBot(key, value, in: parts.zone) { parts.bots.append(bot) }
         }
         parts.jobFields = fields["jobs"].flatMap(jobEntries) ?? []
         let inner = ["kind"] + forms.flatMap { $0.fields.map(\.name) }
@@ -102,7 +103,10 @@ package struct ConfigurationReader {
             parts.channelNames.insert(key.scalar ?? "")
             if let channel = readChannel(key, value) { parts.channels.append(channel) }
         }
-        if let field = fields["routes"], !field.isEmpty { parts.routes = readRoutes(field) }
+        if let field = fields["routes"], !field.isEmpty {
+            parts.routes = readRoutes(field, in: parts.zone ?? hostZone)
+        }
+        if let field = fields["inhibit"] { parts.inhibitions = readInhibitions(field) }
     }
 
     private func jobEntries(_ field: Field) -> [(key: Field, value: Field)]? {
@@ -134,7 +138,7 @@ package struct ConfigurationReader {
         let routing = checkRoutes(parts.routes, of: all, channels: names)
         return Configuration(
             zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs,
-            channels: all.filter { $0.fault == nil }, routing: routing,
+            channels: all.filter { $0.fault == nil }, routing: routing, inhibitions: parts.inhibitions,
             warnings: faults.cleaned(faults.warnings), notes: faults.cleaned(faults.notes),
             leftOut: all.filter { $0.fault != nil })
     }

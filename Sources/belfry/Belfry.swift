@@ -36,12 +36,17 @@ struct Belfry: ParsableCommand {
             CommandGroup(
                 name: "MESSAGE",
                 subcommands: [
-                    NotifyCommand.self, MessagesCommand.self, ReadCommand.self, AskCommand.self,
-                    SendCommand.self, ChatCommand.self, ReactCommand.self, BotCommand.self, MCPCommand.self,
-                    ConfirmCommand.self, QuestionsCommand.self, AnswerCommand.self,
+                    NotifyCommand.self, MessagesCommand.self, ReadCommand.self, PinCommand.self,
+                    AskCommand.self, SendCommand.self, ChatCommand.self, ReactCommand.self, BotCommand.self,
+                    MCPCommand.self,
+                    ConfirmCommand.self, QuestionsCommand.self, AnswerCommand.self, HookCommand.self,
                 ]),
             CommandGroup(
-                name: "DELIVERY", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
+                name: "DELIVERY",
+                subcommands: [
+                    OutboxCommand.self, ChannelCommand.self, WhyCommand.self, SilenceCommand.self,
+                    DigestCommand.self,
+                ]),
             CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),
         ])
 

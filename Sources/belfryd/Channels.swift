@@ -166,6 +166,7 @@ extension EngineConfiguration {
             path: path, zone: configuration.zone, bots: Dictionary(uniqueKeysWithValues: bots),
             jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
             channels: channels.channels, versions: channels.versions, edition: edition)
+        inhibitions = configuration.inhibitions
         leftOut =
             channels.leftOut
             + configuration.bots.compactMap { bot in
@@ -181,6 +182,7 @@ extension BotProfile {
             name: bot.name, policy: bot.policy,
             manner: BotManner(soundName: bot.soundName, icon: bot.icon), urgency: bot.urgency,
             contact: bot.contact, place: bot.place)
+        (manner.sounds, manner.hidesText, restraint) = (bot.sounds, bot.hidesText, bot.restraint)
     }
 }
 

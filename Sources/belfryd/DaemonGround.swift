@@ -67,6 +67,7 @@ struct DaemonGround {
                 let names = try await Self.namesOfBots(in: ledger)
                 configuration = try await source.read(.start, isOtherBot: names.contains, adding: own)
             }
+            configuration.silences = try await ledger.silences()
             activeConfiguration = ActiveConfiguration(configuration)
         } catch let refusal as ReloadRefusal {
             throw Failure(refusal.description, code: 2)

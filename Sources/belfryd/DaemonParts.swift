@@ -67,7 +67,7 @@ struct DaemonParts {
             logger: logger)
         let tools = ChannelTools(
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: channelBoard,
-            logger: logger)
+            makeID: ground.makeID, logger: logger)
         (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         // Before anybody can ask for their state.
         try await pump.recallTroubles()

@@ -173,7 +173,7 @@ private struct Sending {
                 return ""
             case .unavailable(let reason), .absent(let reason):
                 throw .unreachable(.noServer, detail: reason)
-            case .closed, .answered, .action: continue
+            case .closed, .answered, .action, .reply: continue
             }
         }
         throw .unreachable(.stopping)

@@ -72,7 +72,7 @@ enum PathBench {
         let pump = OutboxPump(
             ChannelTools(
                 ledger: ledger, clock: clock, activeConfiguration: activeConfiguration,
-                board: ChannelBoard(), logger: quiet))
+                board: ChannelBoard(), makeID: { UniqueID.v7(at: clock.now) }, logger: quiet))
         let serving = [Task { try await items.run() }, Task { try await pump.run() }]
         defer { serving.forEach { $0.cancel() } }
         var times: [Double] = []

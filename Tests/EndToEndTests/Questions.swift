@@ -103,6 +103,48 @@ import Testing
         #expect(late.code == 5 && late.errors.contains("the question was withdrawn at"))
     }
 
+    @Test func `has the buttons of a notification, whose keys are printed`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await Belfry.start(bus: bus)
+        let process = try ChildProcess(
+            BuiltProgram.path("belfry"),
+            ["notify", "Disk is full", "--action", "clean=Clean up", "--action", "no=Ignore", "--wait"],
+            environment: belfry.environment,
+            streams: .files(output: belfry.folder.file("key"), errors: belfry.folder.file("key.errors")))
+        try process.closeInput()
+        let shown = try #require(try await server.next())
+        #expect(shown.actions == ["answer-1", "Clean up", "answer-2", "Ignore"])
+        try server.press("answer-2", of: shown.id)
+        #expect(await process.status() == 0 && belfry.lines(of: "key") == ["no"])
+        let late = try await belfry.run("notify", "x", "--action", "a=A", "--wait", "--expire", "200ms")
+        #expect(late.code == 6 && late.text.isEmpty && late.errors.isEmpty)
+        let alone = try await belfry.run("notify", "x", "--action", "a=A")
+        #expect(alone.code == 2 && alone.errors.contains("--action needs --wait"))
+    }
+
+    @Test func `is asked on other channels after its grace, and not when it was answered before`()
+        async throws
+    {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let hook = try await Belfry.receiver()
+        let belfry = try await Belfry.start(bus: bus, hook: hook)
+        let first = try confirm("First?", "--grace", "1h", in: belfry)
+        let shown = try #require(try await server.next())
+        try server.press("answer-1", of: shown.id)
+        #expect(await first.answer().code == 0)
+        let second = try confirm("Second?", "--grace", "1ms", in: belfry)
+        let sent = try await hook.webhook()
+        #expect(sent.type == "question.asked" && sent.data?["question"]?["text"]?.text == "Second?")
+        try await belfry.run("answer", sent.data?["question"]?["id"]?.text ?? "", "no")
+        #expect(await second.answer().code == 1)
+        let entries = try await belfry.json("outbox", "--limit", "9").list.filter {
+            $0["channel"].text == "hook"
+        }
+        #expect(entries.filter { $0["state"].text == "superseded" }.count == 1)
+    }
+
     @Test func `that nobody answers ends at its deadline, by its default alone`() async throws {
         let belfry = try await Belfry.start()
         let silent = try await belfry.run("confirm", "Deploy?", "--after", "200ms")

@@ -64,9 +64,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["widget", "--format", "waybar"], ["confirm", "Sure?", "--grace", "10s"],
-        ["pin", "x"], ["silence", "list"], ["notify", "x", "--wait"],
-        ["notify", "x", "--action", "ok=OK"],
+        ["widget", "--format", "waybar"]
     ])
     func `belongs to a later version`(words: [String]) async throws {
         let belfry = try Belfry()

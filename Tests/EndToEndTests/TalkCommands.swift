@@ -22,6 +22,11 @@ import Testing
         #expect(try await belfry.run("read", said["id"].text ?? "").code == 0)
         #expect(try await belfry.json("bot", "show", "ops")["unread"].integer == 0)
         #expect(try await belfry.json("messages", "ops").list.first?["read"] == .bool(true))
+        #expect(try await belfry.run("pin", said["id"].text ?? "").text == "Pinned.\n")
+        #expect(try await belfry.json("messages", "ops").list.first?["pinned"] == .bool(true))
+        #expect(try await belfry.run("messages", "ops").text.contains { $0 == "★" || $0 == "+" })
+        #expect(try await belfry.run("pin", said["id"].text ?? "", "--undo").code == 0)
+        #expect(try await belfry.json("messages", "ops").list.first?["pinned"] == .bool(false))
     }
 
     @Test func `accept any text as text`() async throws {

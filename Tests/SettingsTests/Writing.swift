@@ -107,6 +107,7 @@ import Timeline
         spec.concurrency = ConcurrencyKey(key: "disk, [a]: {b}", max: 2)
         (spec.urgency, spec.icon, spec.notifyAfter) = (.low, "/srv/a b.png", .zero)
         spec.notify = .only([.failed, .completed])
+        spec.alertAfter = 3
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
         spec.usually = .seconds(300)
         spec.checks.file = "/srv/a b"

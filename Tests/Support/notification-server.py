@@ -26,6 +26,7 @@ It reads commands on standard input, answers each with a line `ok`, and ends whe
 
     close ID REASON     says that notification ID was closed: 1 expired, 2 dismissed, 3 by call, 4 undefined
     action ID KEY       says that the button KEY of notification ID was pressed
+    reply ID TEXT       says that TEXT was typed as a reply into notification ID
     refuse ERROR        answers every Notify with that D-Bus error, until `refuse -`
     hold                keeps its answers to Notify to itself, but for other calls goes on
     release             gives the answers that it held back, and holds back no more
@@ -152,6 +153,9 @@ class Server:
         elif word == "action":
             number = int(rest[0])
             self.connection.send(self.signal(number, "ActionInvoked", "us", (number, rest[1])))
+        elif word == "reply":
+            number = int(rest[0])
+            self.connection.send(self.signal(number, "NotificationReplied", "us", (number, rest[1])))
         elif word == "refuse":
             self.refusal = None if rest[0] == "-" else rest[0]
         elif word == "hold":

@@ -54,6 +54,11 @@ package final class NotificationServer: Sendable {
         try process.write("action \(id) \(key)")
     }
 
+    /// Types a reply.
+    package func reply(_ text: String, to id: UInt32) throws {
+        try process.write("reply \(id) \(text)")
+    }
+
     /// Keeps its answers to `Notify` back from now on, while it answers everything else.
     package func hold() async throws {
         try process.write("hold")

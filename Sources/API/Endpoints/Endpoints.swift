@@ -24,6 +24,7 @@ package enum Endpoints {
         resetBot.row, gateway.row, watchGateway.row, takeOverJob.row, giveBackJob.row,
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
+        silences.row, addSilence.row, endSilence.row, digest.row,
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
         retryChannel.row, discardChannel.row, replayChannel.row,
     ]
@@ -180,6 +181,14 @@ extension Endpoints {
         creates: true, errors: [.noSuchChannel],
         "Posts a message.")
 
+    package static let pin = Endpoint(
+        "pin", .post, "/v1/messages/{message}/pin", path: String.self, answers: WireMessage.self,
+        errors: [.noSuchMessage, .ambiguousID], "Pins a message.")
+
+    package static let unpin = Endpoint(
+        "unpin", .post, "/v1/messages/{message}/unpin", path: String.self, answers: WireMessage.self,
+        errors: [.noSuchMessage, .ambiguousID], "No longer pins a message.")
+
     package static let read = Endpoint(
         "read", .post, "/v1/read/{message}", path: String.self, answers: WireMessage.self,
         errors: [.noSuchMessage, .ambiguousID], "Marks a message, and those before it in its thread, as read."
@@ -298,6 +307,29 @@ extension Endpoints {
         "withdrawQuestion", .post, "/v1/questions/{question}/withdraw", path: String.self,
         answers: WireQuestion.self, errors: [.noSuchQuestion, .ambiguousID, .questionClosed],
         "Withdraws a question: nobody is to answer it any more.")
+}
+
+// Silences.
+extension Endpoints {
+    package static let silences = Endpoint(
+        "silences", .get, "/v1/silences", query: SilencesQuery.self, answers: [WireSilence].self,
+        "Lists the silences that have not ended, newest first.")
+
+    package static let addSilence = Endpoint(
+        "addSilence", .post, "/v1/silences", takes: .json(SilenceRequest.self), answers: WireSilence.self,
+        creates: true, needsJobs: true, errors: [.badValue],
+        "Silences what matches for a while, also before it exists.")
+
+    package static let endSilence = Endpoint(
+        "endSilence", .post, "/v1/silences/{silence}/end", path: String.self, answers: WireSilence.self,
+        needsJobs: true, errors: [.noSuchSilence, .ambiguousID, .silenceEnded],
+        "Ends a silence now; what it kept back and is still so is shown.")
+}
+
+extension Endpoints {
+    package static let digest = Endpoint(
+        "digest", .post, "/v1/digest", answers: [WireHeldItem].self,
+        "Shows what quiet hours and budgets keep back now, and lists it, the most relevant first.")
 }
 
 // The outbox and its channels.

@@ -173,6 +173,20 @@ package struct QuestionsQuery: QueryParameters {
     ]
 }
 
+/// Which silences are listed.
+package struct SilencesQuery: QueryParameters {
+    /// Whether those that have ended are listed, too.
+    package var all = false
+
+    /// Those that have not ended.
+    package init() {}
+
+    /// How it is written.
+    package static let parameters: [QueryParameter<Self>] = [
+        .flag("all", \.all, "Also silences that have ended.")
+    ]
+}
+
 /// How much is listed.
 package struct LimitQuery: QueryParameters {
     /// At most this many.

@@ -26,6 +26,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case ambiguousID = "E1210"
     case noSuchQuestion = "E1211"
     case noSuchGatewayJob = "E1212"
+    case noSuchSilence = "E1230"
 
     case overlap = "E1301"
     case jobFromFile = "E1302"
@@ -42,6 +43,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case channelExists = "E1313"
     case channelFromFile = "E1314"
     case gatewayJobTaken = "E1315"
+    case silenceEnded = "E1330"
 
     case timedOut = "E1401"
 
@@ -85,6 +87,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
             ErrorRow(404, .notFound, exit: 4, "no such message, run, item or outbox entry")
         case .noSuchQuestion:
             ErrorRow(404, .notFound, exit: 4, "no such question", "belfry questions")
+        case .noSuchSilence: ErrorRow(404, .notFound, exit: 4, "no such silence", "belfry silence list")
         case .noSuchGatewayJob:
             ErrorRow(404, .notFound, exit: 4, "the gateway has no such job", "belfry import openclaw")
         case .ambiguousID: ErrorRow(422, .badRequest, exit: 2, "the short id is that of several things")
@@ -102,6 +105,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .questionClosed: ErrorRow(409, .refused, exit: 5, "the question is closed")
         case .channelExists: ErrorRow(409, .refused, exit: 5, "a channel of that name exists")
         case .channelFromFile: ErrorRow(409, .refused, exit: 5, "the channel comes from a file")
+        case .silenceEnded: ErrorRow(409, .refused, exit: 5, "the silence has ended")
         case .gatewayJobTaken: ErrorRow(409, .refused, exit: 5, "the gateway's job is run by Belfry already")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")

@@ -26,6 +26,10 @@ package struct WireRoute: Hashable, Sendable, Codable {
     package var when: [String]
     /// Names of channels.
     package var to: [String]
+    /// What it must be about, such as `job=backup`; absent: anything.
+    package var match: [String]?
+    /// The hours of the day in which it applies; absent: always.
+    package var during: [String]?
     /// Whether it is the one where no route is configured, which leaves out what is routine; absent: it is not.
     package var isDefault: Bool?
 

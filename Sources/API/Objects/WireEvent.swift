@@ -53,8 +53,10 @@ package struct WireVerdict: Hashable, Sendable, Codable {
     package var stage: String
     /// Why, in one word.
     package var reason: String
-    /// Until when it is held.
+    /// Until when it is held, or kept from being sent.
     package var until: Timestamp?
+    /// The rule that decided, where there can be several, as `silence 3f2a91c0`.
+    package var rule: String?
     /// How far what it let through has got; absent where it let nothing through, and where that is no longer known.
     package var delivery: WireDelivery?
 

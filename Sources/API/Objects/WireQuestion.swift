@@ -22,7 +22,8 @@ package struct WireQuestion: Hashable, Sendable, Codable {
     package var state = "open"
     /// The answer.
     package var answer: String?
-    /// Where it was answered: the name of a channel, `cli`, `api`, or `default`: nobody answered in time.
+    /// Where it was answered: the name of a channel, `cli`, `api`, `default`: nobody answered in time, or
+    /// `trust ID`: by an earlier answer, that of the question whose id ends so.
     package var answeredBy: String?
     /// When it was answered.
     package var answeredAt: Timestamp?
@@ -53,6 +54,10 @@ package struct AskRequest: Hashable, Sendable, Codable {
     package var afterMs: Int64?
     /// Whether any text is an answer; absent: no.
     package var reply: Bool?
+    /// How long only channels that edit in place ask it, milliseconds; absent: all ask at once.
+    package var graceMs: Int64?
+    /// Which earlier answer counts for it; absent: none.
+    package var trust: AnswerTrust?
     /// Who asks; absent: the bot of the run, or `belfry`.
     package var bot: String?
     /// The id of the run that asks; one that this daemon does not know is left out.
@@ -62,6 +67,23 @@ package struct AskRequest: Hashable, Sendable, Codable {
     package init(id: String, text: String) {
         self.id = id
         self.text = text
+    }
+}
+
+/// Which earlier answer of a person counts for a question: then it is answered by its first choice at once.
+package struct AnswerTrust: Hashable, Sendable, Codable {
+    /// What exactly both are about.
+    package var subject: String
+    /// What the earlier one was answered: one of the choices, and not the first.
+    package var choice: String
+    /// For how long the earlier answer counts, milliseconds; at most a day.
+    package var forMs: Int64
+
+    /// An answer that counts for a while.
+    package init(subject: String, choice: String, forMs: Int64) {
+        self.subject = subject
+        self.choice = choice
+        self.forMs = forMs
     }
 }
 

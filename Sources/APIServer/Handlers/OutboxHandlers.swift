@@ -110,6 +110,7 @@ extension WireVerdict {
         item = verdict.item
         channel = verdict.channel.isEmpty ? nil : verdict.channel
         until = Timestamp(verdict.until)
+        rule = verdict.rule
         guard let found = explanation.delivery else { return }
         var delivery = WireDelivery(state: found.state.rawValue)
         delivery.waitsFor = found.waitsFor

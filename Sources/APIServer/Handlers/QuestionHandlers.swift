@@ -73,9 +73,34 @@ extension DaemonHandler {
                 .badValue, "a default needs a deadline",
                 hint: "Add a time, such as --after 30m.")
         }
+        if let milliseconds = asked.graceMs {
+            guard milliseconds >= 0, .milliseconds(milliseconds) <= longestOpen else {
+                throw APIError(.badValue, "grace is a duration up to 366d")
+            }
+            draft.grace = milliseconds > 0 ? .milliseconds(milliseconds) : nil
+        }
+        draft.trust = try asked.trust.map { trust throws(APIError) in try Self.trust(trust, of: choices) }
         if let bot = asked.bot { try check(bot, "bot", limit: 100) }
         (draft.bot, draft.run) = (asked.bot, asked.run)
         return draft
+    }
+
+    private static let longestSubject = 256 * 1024
+    private static let longestTrust = Duration.seconds(86_400)
+
+    private static func trust(
+        _ trust: AnswerTrust, of choices: [String]
+    ) throws(APIError) -> (subject: String, choice: String, for: Duration) {
+        guard !trust.subject.isEmpty, trust.subject.utf8.count <= longestSubject else {
+            throw APIError(.badValue, "trust.subject has 1 to \(longestSubject / 1024) KiB")
+        }
+        guard choices.dropFirst().contains(trust.choice) else {
+            throw APIError(.badValue, "trust.choice is one of the choices, and not the first")
+        }
+        guard trust.forMs > 0, .milliseconds(trust.forMs) <= longestTrust else {
+            throw APIError(.badValue, "trust.forMs is a duration above zero and up to 24h")
+        }
+        return (trust.subject, trust.choice, .milliseconds(trust.forMs))
     }
 
     private static func check(_ choices: [String], takesText: Bool) throws(APIError) {

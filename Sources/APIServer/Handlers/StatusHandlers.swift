@@ -54,7 +54,10 @@ extension DaemonHandler {
         wire.jobs = try await jobsOfFiles()
         wire.channels = configuration.channels.map { WireChannel($0, control.channels[$0.name]) }
         wire.routes = configuration.routing.routes.map {
-            WireRoute(when: $0.when.map(\.rawValue).sorted(), to: $0.to)
+            var route = WireRoute(when: $0.when.map(\.rawValue).sorted(), to: $0.to)
+            route.match = $0.about.isEmpty ? nil : $0.about.map(\.text)
+            route.during = $0.during?.texts
+            return route
         }
         if configuration.routing.isDefault { wire.routes[0].isDefault = true }
         return wire

@@ -62,6 +62,10 @@ extension DaemonHandler {
         return WireMessage(record)
     }
 
+    func pin(_ id: String, _ isPinned: Bool) async throws(APIError) -> WireMessage {
+        WireMessage(try await asking(await control.pin(id, isPinned)))
+    }
+
     func read(_ id: String) async throws(APIError) -> WireMessage {
         WireMessage(try await asking(await control.read(id)))
     }

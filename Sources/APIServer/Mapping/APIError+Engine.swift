@@ -1,5 +1,6 @@
 package import API
 import Cron
+import Delivery
 package import Engine
 import Grouping
 import Host
@@ -16,6 +17,7 @@ extension APIError {
         case .noSuchEntry(let id): self.init(missing: "outbox entry", id, .noSuchOutboxEntry)
         case .noSuchChannel(let name): self.init(missing: "channel", name, .noSuchChannel)
         case .noSuchBot(let name): self.init(missing: "bot", name, .noSuchBot)
+        case .noSuchSilence(let id): self.init(missing: "silence", id, .noSuchSilence)
         case .noSuchQuestion(let id): self.init(missing: "question", id, .noSuchQuestion)
         case .noSuchGatewayJob(let id):
             self.init(.noSuchGatewayJob, "no job \(Quoted.of(id)) in the gateway")
@@ -44,6 +46,10 @@ extension APIError {
         case .answered(let run, let bot): self.init(answered: run, by: bot)
         case .silentBot(let name): self.init(silentBot: name)
         case .botInUse(let name, let jobs): self.init(botInUse: name, by: jobs)
+        case .silenceEnded(_, let moment):
+            self.init(
+                .silenceEnded, "the silence ended at \(Moment(seconds: moment.seconds).iso8601)")
+        case .badMatcher(let error): self.init(.badValue, "\(error)", hint: error.hint)
         case .questionClosed(_, let end): self.init(.questionClosed, "the question was \(end.sentence)")
         case .noAnswer(let text, let choices): self.init(noAnswer: text, choices)
         case .notAllowed(let entry, let state, let channel): self.init(entry: entry, is: state, channel)

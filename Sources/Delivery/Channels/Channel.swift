@@ -137,6 +137,8 @@ package enum SurfaceSignal: Hashable, Sendable {
     case answered(ItemKey, revision: Int, Result<RemoteID, DeliveryError>)
     /// A person pressed a button; `key` is that of the ``NoticeAction``.
     case action(RemoteID, key: String)
+    /// A person typed a reply into what we showed.
+    case reply(RemoteID, text: String)
 }
 
 /// Why something is no longer shown.

@@ -6,6 +6,8 @@ package import Timeline
 package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     /// Whether a route names the channel.
     case route
+    /// Whether its bot is switched off, or a job has failed too few times.
+    case shown
     /// What whoever ran `belfry exec` asked for.
     case wish
     /// Whether it is worth a notice where nobody wrote routes.
@@ -18,12 +20,16 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     case dismissal
     /// Whether a person silenced it for a while.
     case silence
-    /// Whether it is a time of day at which the channel rests.
+    /// Whether it is a time of day at which its bot, or the channel, rests.
     case quietHours
-    /// Whether the channel has had enough for now.
+    /// Whether something else that fails explains it.
+    case inhibition
+    /// Whether its bot has interrupted often enough for now.
     case budget
     /// Whether it joins what waits for the channel.
     case grouping
+    /// Whether other channels have it first, and this one only where nobody has seen it by then.
+    case escalation
 
     fileprivate var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
@@ -58,10 +64,10 @@ package enum StageDecision: Hashable, Sendable {
     case pass
     /// It goes on in this form.
     case change(Dispatch)
-    /// It is held until that moment.
-    case hold(until: Moment, DispatchReason)
-    /// It is not sent.
-    case suppress(DispatchReason)
+    /// It is held until that moment; a rule of a person is named.
+    case hold(until: Moment, DispatchReason, rule: String? = nil)
+    /// It is not sent; a rule of a person is named, with its end.
+    case suppress(DispatchReason, until: Moment? = nil, rule: String? = nil)
     /// The channel is not concerned: there is no verdict.
     case ignore
 }
@@ -75,8 +81,9 @@ package enum StageDecision: Hashable, Sendable {
 package struct Dispatcher: Sendable {
     /// The stages that have something to decide.
     package static let standard: [any DispatchStage] = [
-        RouteStage(), WishStage(), RoutineStage(), RecoveryStage(), StormStage(), DismissalStage(),
-        GroupingStage(),
+        RouteStage(), ShownStage(), WishStage(), RoutineStage(), RecoveryStage(), StormStage(),
+        DismissalStage(), SilenceStage(), QuietHoursStage(), InhibitionStage(), BudgetStage(),
+        GroupingStage(), EscalationStage(),
     ]
 
     private let stages: [any DispatchStage]
@@ -95,18 +102,23 @@ package struct Dispatcher: Sendable {
         on matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules, at now: Moment
     ) -> Verdict? {
         var dispatch = Dispatch(type: matter.type, reason: matter.reason)
+        var silencer = StageName.route
         for stage in stages {
             switch stage.review(dispatch, of: matter, for: channel, by: rules, at: now) {
             case .pass: continue
             case .ignore: return nil
-            case .change(let changed): dispatch = changed
-            case .hold(let until, let reason):
+            case .change(let changed):
+                if changed.isSilent, !dispatch.isSilent { silencer = stage.name }
+                dispatch = changed
+            case .hold(let until, let reason, let rule):
                 let action = Verdict.Action.hold(dispatch, until: until, reason)
-                return Verdict(channel: channel.name, stage: stage.name, action: action)
-            case .suppress(let reason):
-                return Verdict(channel: channel.name, stage: stage.name, action: .suppress(reason))
+                return Verdict(channel: channel.name, stage: stage.name, action: action, rule: rule)
+            case .suppress(let reason, let until, let rule):
+                return Verdict(
+                    channel: channel.name, stage: stage.name, action: .suppress(reason), rule: rule,
+                    until: until)
             }
         }
-        return Verdict(channel: channel.name, stage: .route, action: .send(dispatch))
+        return Verdict(channel: channel.name, stage: silencer, action: .send(dispatch))
     }
 }

@@ -1,5 +1,6 @@
 package import Grouping
 package import Timeline
+import Tracking
 
 /// What was decided about one matter for one channel, and by which stage.
 package struct Verdict: Hashable, Sendable {
@@ -19,12 +20,20 @@ package struct Verdict: Hashable, Sendable {
     package var stage: StageName
     /// What it decided.
     package var action: Action
+    /// The rule of a person that it decided by, as `silence 3f2a91c0`; nil: none, or there is only one.
+    package var rule: String?
+    /// When the rule that keeps it from being sent ends, where it is suppressed.
+    package var until: Moment?
 
     /// A verdict.
-    package init(channel: String, stage: StageName, action: Action) {
+    package init(
+        channel: String, stage: StageName, action: Action, rule: String? = nil, until: Moment? = nil
+    ) {
         self.channel = channel
         self.stage = stage
         self.action = action
+        self.rule = rule
+        self.until = until
     }
 }
 
@@ -36,11 +45,20 @@ package struct Dispatch: Hashable, Sendable {
     package var reason: String
     /// Whether it takes the place of what waits for the channel of the same item and was never tried.
     package var takesPlace = false
+    /// Whether it is shown without a ring although it has one.
+    package var isSilent = false
 
     /// What goes to a channel, as something new.
     package init(type: String, reason: String) {
         self.type = type
         self.reason = reason
+    }
+
+    /// The same without a ring, for this reason.
+    func silent(_ reason: DispatchReason) -> Dispatch {
+        var silent = self
+        (silent.isSilent, silent.reason) = (true, reason.rawValue)
+        return silent
     }
 }
 
@@ -66,8 +84,24 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     case dismissed
     /// A person read it before it was shown.
     case read
-    /// The channel rests at this time of day.
+    /// A person silenced it for a while.
+    case silenced
+    /// Its bot is switched off.
+    case switchedOff
+    /// The job has failed fewer times in a row than it takes.
+    case fewFailures
+    /// Routes name it, under conditions that do not hold.
+    case otherConditions
+    /// Its bot rests at this time of day.
     case quietHours
+    /// The failure of another job explains it.
+    case inhibited
+    /// Its bot has interrupted as often as it may within an hour.
+    case overBudget
+    /// Other channels have it first.
+    case othersFirst
+    /// It was answered before this channel was to ask.
+    case answeredBefore
 
     /// The reason as the fragment of a sentence.
     package var words: String {
@@ -82,7 +116,15 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .listed: "it is listed in one notice with other jobs that failed alike"
         case .dismissed: "you dismissed it"
         case .read: "it was read before it was shown"
+        case .silenced: "it is silenced"
+        case .switchedOff: "the notifications of its bot are switched off"
+        case .fewFailures: "the job has not failed often enough in a row"
+        case .otherConditions: "the conditions of its routes do not hold"
+        case .inhibited: "another failure explains it"
+        case .overBudget: "its bot has used up its interruptions for this hour"
         case .quietHours: "quiet hours"
+        case .othersFirst: "other channels have it first"
+        case .answeredBefore: "the question was closed before this channel was to ask it"
         }
     }
 }
@@ -119,10 +161,79 @@ package struct Matter: Sendable {
     package var isListed = false
     /// The run that it is about, as far as the default route asks.
     package var run: RoutineRun?
+    /// What it is about, as far as rules ask.
+    package var topic: Topic
+    /// The channels that show an earlier version of the item.
+    package var shownOn: Set<String> = []
+    /// Whether somebody waits for it to see that a channel works.
+    package var isTest = false
+    /// Whether a person asked for it, or it tells of what was kept back: quiet hours and budgets do not apply.
+    package var isWanted = false
+    /// The channels on which a version that was kept back would have rung.
+    package var owedOn: Set<String> = []
+    /// How often in a row the job has failed, this failure included; nil: it is none, or that is not known.
+    package var failures: Int?
+    /// The failures in a row after which the job notifies; nil: as its bot has it.
+    package var alertAfter: Int?
+    /// When bots interrupted within the last hour.
+    package var interruptions = Interruptions()
+    /// The jobs that fail now and may explain others.
+    package var failingJobs: [Topic] = []
+
+    /// Whether it is the failure of a run.
+    var isFailure: Bool {
+        switch subject {
+        case .fact(.runFailed), .fact(.runLost): return true
+        case .version(let version):
+            guard case .job(let report) = version.content else { return false }
+            return report.fact.state.isFailure
+        case .fact, .read, .brief: return false
+        }
+    }
+
+    /// Whether it is the success that ends failures.
+    var isRecovery: Bool {
+        switch subject {
+        case .fact(.runRecovered): return true
+        case .version(let version):
+            guard case .job(let report) = version.content else { return false }
+            return report.news == .recovered
+        case .fact, .read, .brief: return false
+        }
+    }
+
+    /// Whether it is about a question.
+    var isQuestion: Bool { type.hasPrefix("question.") }
+
+    /// Until when somebody waits for an answer; nil: it is no question, or has no end.
+    var deadline: Moment? {
+        switch subject {
+        case .fact(.questionAsked(let news)): return news.question?.deadline
+        case .version(let version):
+            guard case .question(let question) = version.content else { return nil }
+            return question.deadline
+        case .fact, .read, .brief: return nil
+        }
+    }
+
+    /// Whether it would ring on a channel, as far as the item knows; what is sent once always does.
+    func rings(on channel: String) -> Bool {
+        guard case .version(let version) = subject else { return true }
+        return version.reason.rings || owedOn.contains(channel)
+    }
+
+    /// Whether a rule may keep it back: what was asked for as a test is not, nor what is only a note of the past.
+    var canBeHeld: Bool {
+        switch subject {
+        case .read, .brief: false
+        case .fact, .version: !isTest && type != EventType.test.rawValue
+        }
+    }
 
     /// An event.
     package init(_ fact: Fact) {
         let columns = fact.columns
+        topic = Topic(fact)
         subject = .fact(fact)
         type = fact.type.rawValue
         reason = columns.reason ?? type.split(separator: ".").last.map(String.init) ?? type
@@ -132,6 +243,7 @@ package struct Matter: Sendable {
     /// A version of an item, on the channels that may show it.
     package init(_ version: ItemSnapshot, only: [String]?) {
         subject = .version(version)
+        topic = Topic(version)
         reason = version.reason.rawValue
         switch version.content {
         case .messages: type = EventType.messageGroup.rawValue
@@ -146,6 +258,7 @@ package struct Matter: Sendable {
     /// That a thread was read before its news was shown on the channels that may show it.
     package init(readBeforeShown item: ItemKey, only: [String]?) {
         subject = .read(item)
+        topic = Topic()
         type = EventType.messageGroup.rawValue
         reason = DispatchReason.read.rawValue
         self.only = only
@@ -154,6 +267,7 @@ package struct Matter: Sendable {
     /// That a run was over before it was shown on the channels that may show it.
     package init(overBeforeShown item: ItemKey, only: [String]?) {
         subject = .brief(item)
+        topic = Topic()
         type = EventType.runStarted.rawValue
         reason = DispatchReason.shortRun.rawValue
         self.only = only
@@ -180,6 +294,22 @@ package struct DispatchRules: Hashable, Sendable {
     package var routing: Routing
     /// The channels there are.
     package var channels: [Channel]
+    /// What people silenced, also what has ended or has not begun.
+    package var silences: [Silence] = []
+
+    /// How much each bot may disturb; others may as much as they like.
+    package var restraints: [String: Restraint] = [:]
+    /// What explains what.
+    package var inhibitions: [Inhibition] = []
+
+    /// Whether a rule asks for the labels of jobs.
+    package var needsLabels: Bool {
+        !inhibitions.isEmpty || silences.contains { $0.matchers.contains(where: \.needsLabels) }
+            || routing.routes.contains { $0.about.contains(where: \.needsLabels) }
+    }
+
+    /// How much a bot may disturb; nil: nobody speaks.
+    package func restraint(of bot: String?) -> Restraint { bot.flatMap { restraints[$0] } ?? Restraint() }
 
     /// Rules for channels.
     package init(routing: Routing, channels: [Channel]) {

@@ -22,6 +22,8 @@ extension Fact {
             package var askedAt: ISOMoment
             /// Until when it can be answered.
             package var deadline: ISOMoment?
+            /// Until when only channels that edit in place ask it.
+            package var graceUntil: ISOMoment?
             /// Where it is.
             package var state: QuestionState
             /// The answer.
@@ -50,7 +52,8 @@ extension Fact {
                 text: question.text, run: question.run, choices: question.choices,
                 reply: question.takesText ? true : nil, default: question.fallback,
                 askedAt: ISOMoment(moment: question.askedAt),
-                deadline: question.deadline.map { ISOMoment(moment: $0) }, state: end?.state ?? .open,
+                deadline: question.deadline.map { ISOMoment(moment: $0) },
+                graceUntil: question.graceUntil.map { ISOMoment(moment: $0) }, state: end?.state ?? .open,
                 answer: end?.answer, answeredBy: end?.by, closedAt: end.map { ISOMoment(moment: $0.at) })
         }
 
@@ -75,6 +78,7 @@ extension Fact {
             question.takesText = payload.reply ?? false
             question.fallback = payload.default
             question.deadline = payload.deadline?.moment
+            question.graceUntil = payload.graceUntil?.moment
             return question
         }
 

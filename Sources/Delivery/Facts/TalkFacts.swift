@@ -119,26 +119,37 @@ extension Fact {
         package var payload: Payload? { revision.map(Payload.init) }
     }
 
-    /// That a person pressed a button.
+    /// That a person pressed a button, or typed a reply.
     package struct Action: FactContent {
+        /// What is stored beside the columns.
+        package struct Payload: Codable {
+            let text: String
+        }
+
         /// The text form of the item's key.
         package var item: String
         /// The channel that showed it.
         package var channel: String?
         /// The button's key; the reason.
         package var key: String?
+        /// What was typed; `nil`: only the button was pressed.
+        package var text: String?
 
         /// A button of an item was pressed on a channel.
-        package init(_ item: String, on channel: String?, key: String?) {
+        package init(_ item: String, on channel: String?, key: String?, text: String? = nil) {
             self.item = item
             self.channel = channel
             self.key = key
+            self.text = text
         }
 
         /// The content of its row.
-        package init(_ columns: FactColumns, _ payload: Never?) {
-            self.init(columns.subject ?? "", on: columns.channel, key: columns.reason)
+        package init(_ columns: FactColumns, _ payload: Payload?) {
+            self.init(columns.subject ?? "", on: columns.channel, key: columns.reason, text: payload?.text)
         }
+
+        /// What was typed.
+        package var payload: Payload? { text.map(Payload.init) }
 
         /// The item, the channel and the button.
         package var columns: FactColumns { FactColumns(reason: key, subject: item, channel: channel) }

@@ -69,6 +69,10 @@ package struct DesktopServer: Hashable, Sendable {
     package var capabilities: Set<String>
     /// Whether text must be escaped to be shown as it is.
     package var readsMarkup: Bool
+    /// Whether a person can type a reply into a notification; the button that begins one has its own key.
+    package var takesReplies: Bool {
+        capabilities.contains("inline-reply") && capabilities.contains("actions")
+    }
     /// Whether a progress bar takes the place of title and text, instead of standing beside them.
     package var hidesTextBehindBar: Bool
 
@@ -140,8 +144,10 @@ private struct RenderedNotice {
 
     /// The text with what does for the buttons on a server without any.
     private var whole: String {
-        let rest = hasButtons ? nil : notice.withoutButtons
-        return [notice.body, rest].compactMap(\.self).joined(separator: "\n")
+        let rest = [
+            hasButtons ? nil : notice.withoutButtons, server.takesReplies ? nil : notice.withoutReply,
+        ]
+        return ([notice.body] + rest).compactMap(\.self).joined(separator: "\n")
     }
 
     private var hasButtons: Bool { server.capabilities.contains("actions") }
@@ -173,7 +179,8 @@ private struct RenderedNotice {
 
     var actions: [String] {
         guard hasButtons else { return [] }
-        return notice.actions.flatMap {
+        let shown = notice.actions.filter { $0.key != NoticeAction.replyKey || server.takesReplies }
+        return shown.flatMap {
             [DesktopText.printable($0.key), DesktopText.cleaned($0.label, limit: Self.titleLimit)]
         }
     }
@@ -201,6 +208,11 @@ private struct RenderedNotice {
             hints.append(("suppress-sound", .bool(true)))
         } else if let sound = DesktopText.name(notice.soundName, limit: Self.nameLimit) {
             hints.append(("sound-name", .string(sound)))
+        }
+        if server.takesReplies, notice.actions.contains(where: { $0.key == NoticeAction.replyKey }) {
+            let asker = DesktopText.cleaned(notice.bot, limit: 60)
+            hints.append(("x-kde-reply-placeholder-text", .string("Reply to \(asker)")))
+            hints.append(("x-kde-reply-submit-button-text", .string("Send")))
         }
         // Never sent as false: xfce looks only whether it is there.
         if notice.isTransient { hints.append(("transient", .bool(true))) }

@@ -27,6 +27,8 @@ package struct Notice: Hashable, Codable, Sendable {
     package var actions: [NoticeAction]
     /// A line below the body that does for the buttons where there are none.
     package var withoutButtons: String?
+    /// A line below the body that does for a reply where none can be typed.
+    package var withoutReply: String?
     /// A progress bar, 0...100; `nil` for none.
     package var value: Int?
     /// What happened to a job, where it reports that.
@@ -96,6 +98,8 @@ package enum NoticeMarkup: String, Hashable, Codable, Sendable {
 package struct NoticeAction: Hashable, Codable, Sendable {
     /// The key of a click on the body, which reads the item.
     package static let defaultKey = "default"
+    /// The key of a reply that is typed into the notice, where a server can take one.
+    package static let replyKey = "inline-reply"
 
     /// What comes back when it is pressed; ``defaultKey`` is a click on the body.
     package var key: String
@@ -115,11 +119,46 @@ package struct BotManner: Hashable, Sendable {
     package var soundName: String?
     /// An icon name or an absolute path; of its messages alone, as a job's notice shows what happened.
     package var icon: String?
+    /// Sounds for some kinds of news, instead of ``soundName``.
+    package var sounds: [SoundKind: String] = [:]
+    /// Whether its notices say that there is something, and not what.
+    package var hidesText = false
+    /// Whether the bot answers what a person says to it.
+    package var answers = false
 
     /// A manner; left out, that of the news itself.
     package init(soundName: String? = nil, icon: String? = nil) {
         self.soundName = soundName
         self.icon = icon
+    }
+}
+
+/// What can have a sound of its own.
+package enum SoundKind: String, Hashable, Sendable, CaseIterable {
+    /// A message of the bot.
+    case sent
+    /// A job that waits, was canceled, missed or skipped.
+    case status
+    /// A job that failed or was lost.
+    case failed
+    /// A question.
+    case question
+    /// A job that completed or recovered.
+    case completed
+
+    /// That of an item.
+    init(_ content: ItemSnapshot.Content) {
+        switch content {
+        case .messages: self = .sent
+        case .question: self = .question
+        case .storm(let report): self = report.failing == 0 ? .completed : .failed
+        case .job(let report):
+            switch report.news {
+            case .failed, .lost: self = .failed
+            case .completed, .recovered: self = .completed
+            case .started, .progress, .blocked, .canceled, .missed, .skipped: self = .status
+            }
+        }
     }
 }
 

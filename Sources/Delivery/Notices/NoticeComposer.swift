@@ -8,6 +8,7 @@ package enum NoticeComposer {
     package static func compose(
         _ item: ItemSnapshot, manner: BotManner = BotManner(), jobIcon: String? = nil
     ) -> Notice {
+        let item = manner.hidesText ? item.withoutTexts : item
         var notice = Notice(
             item: item.key, revision: item.revision, title: "", body: "", urgency: item.urgency,
             tag: item.key.description, bot: item.bot, ring: item.reason.rings,
@@ -17,6 +18,7 @@ package enum NoticeComposer {
             let usual = item.urgency == .critical ? IconName.criticalMessage : IconName.message
             notice.icon = manner.icon ?? usual
             speak(of: last, count: count, to: &notice)
+            if manner.answers { notice.actions.append(reply) }
         case .job(let report):
             notice.icon = jobIcon ?? IconName.of(report.news)
             speak(of: report, to: &notice)
@@ -31,7 +33,9 @@ package enum NoticeComposer {
             ask(question, in: &notice)
         }
         notice.soundName =
-            notice.ring ? notice.soundName ?? manner.soundName ?? sound(for: item.content) : nil
+            notice.ring
+            ? notice.soundName ?? manner.sounds[SoundKind(item.content)] ?? manner.soundName
+                ?? sound(for: item.content) : nil
         return notice
     }
 
@@ -46,26 +50,53 @@ package enum NoticeComposer {
     }
 }
 
+extension ItemSnapshot {
+    /// The same where nobody may read over a shoulder: that there is something, and of whom, but not what.
+    fileprivate var withoutTexts: ItemSnapshot {
+        var item = self
+        switch item.content {
+        case .messages(let count, var last):
+            for index in last.indices { (last[index].text, last[index].title) = ("A new message", nil) }
+            item.content = .messages(count: count, last: Array(last.suffix(1)))
+        case .job(var report):
+            (report.fact.text, report.fact.phase) = (nil, nil)
+            item.content = .job(report)
+        case .storm(var report):
+            report.text = nil
+            item.content = .storm(report)
+        case .question(var question):
+            // Without its text nobody can answer it by a button.
+            (question.text, question.choices, question.takesText) = ("A question waits for you.", [], false)
+            item.content = .question(question)
+        }
+        return item
+    }
+}
+
 // Questions.
 
 extension NoticeComposer {
+    private static let reply = NoticeAction(key: NoticeAction.replyKey, label: "Reply")
+
     /// The most characters of a question that are shown.
     private static let questionLimit = 1000
 
     private static func ask(_ question: Question, in notice: inout Notice) {
         let asker = Preview.cut(question.asker, to: 60)
         notice.title = asker == belfry ? "Question" : "\(asker) asks"
-        let lines = [
-            Preview.shape(question.text, to: questionLimit), question.deadlineWords,
-            // A button can't take a text.
-            question.takesText ? question.command : nil,
-        ]
+        let lines = [Preview.shape(question.text, to: questionLimit), question.deadlineWords]
         notice.body = lines.compactMap(\.self).joined(separator: "\n")
-        notice.withoutButtons = question.takesText ? nil : question.command
+        // A button can't take a text.
+        if question.takesText {
+            notice.withoutReply = question.command
+        } else {
+            notice.withoutButtons = question.command
+        }
         notice.category = "x-belfry.question"
         notice.actions = zip(question.buttonKeys, question.choices).map {
             NoticeAction(key: $0, label: Preview.cut($1, to: 60))
         }
+        if question.takesText { notice.actions.append(reply) }
         // It stays until it is closed.
         notice.expireAfter = .zero
     }

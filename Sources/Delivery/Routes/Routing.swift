@@ -1,4 +1,5 @@
 package import Grouping
+package import Timeline
 
 /// Which channels are notified of what: all routes together.
 ///
@@ -39,7 +40,11 @@ package struct Routing: Hashable, Sendable {
 
     /// Without what leads to the channel.
     package func removing(_ channel: String) -> Routing {
-        let others = routes.map { Route(when: $0.when, to: $0.to.filter { $0 != channel }) }
+        let others = routes.map { route in
+            var route = route
+            route.to.removeAll { $0 == channel }
+            return route
+        }
         return Routing(others.filter { !$0.to.isEmpty }, isDefault: isDefault)
     }
 
@@ -58,7 +63,11 @@ package struct Routing: Hashable, Sendable {
                 problems.append(.unknownChannel(name, route: index))
             }
         }
-        if receivers(of: .failed).isEmpty { problems.append(.failureWithoutRoute) }
+        let failures = routes.filter { $0.when.contains(.failed) && !$0.to.isEmpty }
+        if failures.isEmpty { problems.append(.failureWithoutRoute) }
+        if !failures.isEmpty, failures.allSatisfy(\.isConditional) {
+            problems.append(.failureUnderConditions)
+        }
         return problems
     }
 
@@ -73,21 +82,52 @@ package struct Routing: Hashable, Sendable {
     ///   - troubled: the channel that the event is about.
     /// - Returns: names of channels, each once.
     package func channels(for type: String, about troubled: String? = nil) -> [String] {
+        channels(for: type, about: troubled) { _ in true }
+    }
+
+    /// The channels notified of a matter, by the routes whose conditions hold at that moment.
+    package func channels(for matter: Matter, at now: Moment) -> [String] {
+        channels(for: matter.type, about: matter.troubled) { $0.holds(for: matter, at: now) }
+    }
+
+    /// How long a channel waits for somebody to see a matter elsewhere: the least of the routes that lead there now.
+    package func wait(for matter: Matter, to channel: String, at now: Moment) -> Duration {
+        let leading = routes(for: matter.type) { $0.holds(for: matter, at: now) }
+        return leading.filter { $0.to.contains(channel) }.map { $0.after ?? .zero }.min() ?? .zero
+    }
+
+    private func channels(
+        for type: String, about troubled: String?, where holds: (Route) -> Bool
+    ) -> [String] {
+        var names: [String] = []
+        for route in routes(for: type, where: holds) {
+            for name in route.to where !names.contains(name) && name != troubled { names.append(name) }
+        }
+        return names
+    }
+
+    /// The routes that count for an event of this type, by the rules of ``channels(for:about:)``.
+    private func routes(for type: String, where holds: (Route) -> Bool) -> [Route] {
         guard let word = RouteWord(eventType: type) else { return [] }
-        var names = receivers(of: word)
+        func leading(_ word: RouteWord) -> [Route] {
+            routes.filter { $0.when.contains(word) && !$0.to.isEmpty && holds($0) }
+        }
         let isTrouble =
             [.lost, .channel, .ledger, .clock, .gateway].contains(word)
             || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
-        if names.isEmpty, word == .question { names = receivers(of: .message) }
-        if names.isEmpty, isTrouble || word == .question { names = receivers(of: .failed) }
-        return names.filter { $0 != troubled }
+        var found = leading(word)
+        if found.isEmpty, word == .question { found = leading(.message) }
+        if found.isEmpty, isTrouble || word == .question { found = leading(.failed) }
+        return found
     }
 
     /// What any of `channels` asks to hear of jobs.
     package func hears(_ channels: Set<String>) -> Set<JobNews> {
         var news = Set(
             routes.filter { !channels.isDisjoint(with: $0.to) }.flatMap { $0.when.compactMap(\.news) })
-        if receivers(of: .lost).isEmpty, news.contains(.failed) { news.insert(.lost) }
+        if !routes.contains(where: { $0.when.contains(.lost) && !$0.to.isEmpty }), news.contains(.failed) {
+            news.insert(.lost)
+        }
         return news
     }
 
@@ -96,13 +136,6 @@ package struct Routing: Hashable, Sendable {
         routes.filter { $0.to.contains(channel) }.reduce(into: []) { $0.formUnion($1.when) }
     }
 
-    private func receivers(of word: RouteWord) -> [String] {
-        var names: [String] = []
-        for route in routes where route.when.contains(word) {
-            for name in route.to where !names.contains(name) { names.append(name) }
-        }
-        return names
-    }
 }
 
 /// One line of `routes:`: what happens, and the channels that are notified.
@@ -111,11 +144,25 @@ package struct Route: Hashable, Sendable {
     package var when: Set<RouteWord>
     /// The names of the channels, in order.
     package var to: [String]
+    /// What it must be about; all of these hold.
+    package var about: [Matcher] = []
+    /// The times of the day at which the route leads anywhere; nil: always.
+    package var during: DailyHours?
+    /// How long its channels wait for somebody to see the matter elsewhere; nil: not at all.
+    package var after: Duration?
 
-    /// A route.
+    /// A route without conditions.
     package init(when: Set<RouteWord>, to: [String]) {
         self.when = when
         self.to = to
+    }
+
+    /// Whether it does not lead to its channels in every case.
+    package var isConditional: Bool { !about.isEmpty || during != nil }
+
+    /// Whether its conditions hold for a matter at a moment.
+    func holds(for matter: Matter, at now: Moment) -> Bool {
+        about.allSatisfy { $0.matches(matter, on: "") } && during?.contains(now) ?? true
     }
 }
 
@@ -123,6 +170,8 @@ package struct Route: Hashable, Sendable {
 package enum RoutingError: Error, Hashable, Sendable {
     /// No route is there for failures: a job could fail without notifying anyone.
     case failureWithoutRoute
+    /// Each route for failures has conditions: where none holds, nobody would be notified.
+    case failureUnderConditions
     /// The route at `index` (from 0) names a channel that does not exist.
     case unknownChannel(String, route: Int)
     /// The route at `index` (from 0) has no word in `when`.
@@ -137,6 +186,9 @@ extension RoutingError: CustomStringConvertible {
         switch self {
         case .failureWithoutRoute:
             "no route covers failures, so a job could fail without notifying anyone; add one with `when: [failed]`"
+        case .failureUnderConditions:
+            "each route for failures has conditions, so a job could fail without notifying anyone; add one with "
+                + "`when: [failed]` and no conditions"
         case .unknownChannel(let name, _):
             "there is no channel \"\(name)\"; describe it under `channels:`"
         case .noEvents:

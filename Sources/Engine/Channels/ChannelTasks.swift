@@ -9,16 +9,18 @@ package struct ChannelTools: Sendable {
     let clock: any WallClock
     let activeConfiguration: ActiveConfiguration
     let board: ChannelBoard
+    let makeID: @Sendable () -> String
     let logger: Logger
 
     package init(
         ledger: any Ledger, clock: any WallClock, activeConfiguration: ActiveConfiguration,
-        board: ChannelBoard, logger: Logger
+        board: ChannelBoard, makeID: @escaping @Sendable () -> String, logger: Logger
     ) {
         self.ledger = ledger
         self.clock = clock
         self.activeConfiguration = activeConfiguration
         self.board = board
+        self.makeID = makeID
         self.logger = logger
     }
 

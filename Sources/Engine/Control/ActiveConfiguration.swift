@@ -8,6 +8,8 @@ package final class ActiveConfiguration: Sendable {
     private let current: Mutex<EngineConfiguration>
     private let lastRefusal = Mutex<String?>(nil)
     private let changes = Broadcast<Void>()
+    /// Whether a person asked to see what quiet hours and budgets keep back.
+    let isReleaseAsked = Flag(false)
     /// Callers that change what is active pass one by one.
     let turnstile = Turnstile()
     /// What the keeper of items and those who send for the channels must agree on.
@@ -38,6 +40,12 @@ package final class ActiveConfiguration: Sendable {
         let result = current.withLock { body(&$0) }
         changes.publish(())
         return result
+    }
+
+    /// Has the keeper of items show what quiet hours and budgets keep back.
+    func askForRelease() {
+        isReleaseAsked.set(true)
+        changes.publish(())
     }
 
     /// An element at once, and after each reload.

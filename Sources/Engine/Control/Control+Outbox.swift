@@ -34,6 +34,14 @@ extension Control {
         return record
     }
 
+    /// Pins a message, whose id may be shortened, or no longer does.
+    package func pin(_ id: String, _ isPinned: Bool) async throws(EngineError) -> MessageRecord {
+        var record = try await message(id)
+        try await commit([.pinMessage(id: record.message.id, isPinned)])
+        record.pinned = isPinned
+        return record
+    }
+
     /// Marks what was said in a thread up to `through` as read.
     package func read(bot: String, thread: String, through: Moment) async throws(EngineError) {
         let key = ItemKey.thread(bot: bot, thread: thread)

@@ -3,7 +3,7 @@ package import Ledger
 import Timeline
 
 /// A question before it is asked.
-package struct QuestionDraft: Hashable, Sendable {
+package struct QuestionDraft: Sendable {
     /// Chosen by who asks, fresh: asked again with it, it is asked once.
     package var id: String
     package var text: String
@@ -14,6 +14,10 @@ package struct QuestionDraft: Hashable, Sendable {
     package var fallback: String?
     /// How long it can be answered; nil: without an end.
     package var openFor: Duration?
+    /// How long only channels that edit in place ask it.
+    package var grace: Duration?
+    /// What exactly it is about, and which earlier answer to the same counts for it.
+    package var trust: (subject: String, choice: String, for: Duration)?
     /// Nil: the bot of the run, or Belfry itself.
     package var bot: String?
     /// The id of the run that asks; one that does not exist is left out.
@@ -42,15 +46,36 @@ extension Control {
         question.takesText = draft.takesText
         question.fallback = draft.fallback
         question.deadline = draft.openFor.map { now + $0 }
-        let record = QuestionRecord(question, run: run?.id)
+        question.graceUntil = draft.grace.map { min(now + $0, question.deadline ?? now + $0) }
+        question.subject = draft.trust?.subject
+        var record = QuestionRecord(question, run: run?.id)
+        record.end = try await trustedEnd(of: draft, at: now)
+        let asking = record.end.map { [.insertQuestion(record)] + record.closing($0) } ?? record.asking()
         do throws(EngineError) {
-            try await commit(record.asking())
+            try await commit(asking)
         } catch {
             // Asked twice at the same time.
             guard case .ledger(.fenced) = error, let known = try await known(draft.id) else { throw error }
             return known
         }
         return record
+    }
+
+    /// How an earlier answer, which is still trusted, closes a question; nil: there is none.
+    ///
+    /// Each use is a question of its own in the ledger, and names the one whose answer it is.
+    private func trustedEnd(
+        of draft: QuestionDraft, at now: Moment
+    ) async throws(EngineError) -> QuestionEnd? {
+        guard let trust = draft.trust, let answer = draft.choices.first else { return nil }
+        let earlier = try await read { () async throws(LedgerError) in
+            try await ledger.question(
+                about: trust.subject, answered: trust.choice, after: now - trust.for)
+        }
+        // A clock that was set back must not make it last for longer.
+        guard let earlier, let end = earlier.end, end.at <= now else { return nil }
+        return QuestionEnd(
+            answer: answer, by: QuestionEnd.trust + earlier.id.suffix(ShortID.shownDigits), at: now)
     }
 
     private func known(_ id: String) async throws(EngineError) -> QuestionRecord? {

@@ -58,6 +58,7 @@ extension Control {
                     + "remove it (belfry bot rm \(bot.name)), or rename this one")
         }
         var configuration = try await withLedgerBots(described)
+        configuration.silences = activeConfiguration.configuration.silences
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
         if configuration.path == nil, let path = activeConfiguration.configuration.path {
             throw ReloadRefusal(

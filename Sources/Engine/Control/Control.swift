@@ -110,6 +110,11 @@ package enum EngineError: Error, Hashable, Sendable {
     case noSuchChannel(String)
     case noSuchBot(String)
     case noSuchQuestion(String)
+    case noSuchSilence(String)
+    /// The silence ended at this moment.
+    case silenceEnded(String, Moment)
+    /// A condition of a silence is refused.
+    case badMatcher(MatcherError)
     /// The gateway has no job of that id, or none that was taken over.
     case noSuchGatewayJob(String)
     /// The gateway's job is run here already, under this name.

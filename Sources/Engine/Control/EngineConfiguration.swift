@@ -22,6 +22,10 @@ package struct EngineConfiguration: Sendable {
     package var edition: String
     /// The names of the channels that were made on the command line.
     package var ownChannels: Set<String> = []
+    /// Whose failure explains others.
+    package var inhibitions: [Inhibition] = []
+    /// What people silenced: kept in the ledger, not in the files.
+    package var silences: [Silence] = []
     /// What of it could not be used.
     package var leftOut: [LeftOut] = []
 
@@ -46,9 +50,13 @@ package struct EngineConfiguration: Sendable {
     package var rules: DispatchRules {
         let present = channels.map { DispatchRules.Channel($0.name, isLevel: $0.kind.isLevel) }
         let missing = leftOut.compactMap(\.channel)
-        return DispatchRules(
+        var rules = DispatchRules(
             routing: routing,
             channels: present + missing.map { DispatchRules.Channel($0.name, isLevel: $0.kind.isLevel) })
+        rules.silences = silences
+        rules.inhibitions = inhibitions
+        for (name, bot) in bots where bot.restraint != Restraint() { rules.restraints[name] = bot.restraint }
+        return rules
     }
 
     /// The bytes that are queued for the channel of that name, also where it was left out; nil: it is a level, or none.
@@ -86,6 +94,8 @@ package struct BotProfile: Hashable, Sendable {
     package var manner: BotManner
     /// How much its messages, and failures of its jobs, disturb; nil: normal, and critical for failures.
     package var urgency: Urgency?
+    /// When, and how often, it may disturb.
+    package var restraint = Restraint()
     /// How it is asked; nil: it only speaks for its jobs.
     package var contact: BotInUse?
     /// `FILE:LINE`; nil: nobody described it.

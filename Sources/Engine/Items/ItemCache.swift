@@ -27,6 +27,8 @@ final class ItemCache: Turn {
         var cursor: Int64
         /// Which jobs failed alike; nil: nothing changed.
         var storms: StormIndex?
+        /// What rules remember; nil: nothing changed.
+        var standing: Standing?
     }
 
     private struct State {
@@ -35,6 +37,8 @@ final class ItemCache: Turn {
         var cursor: Int64 = 0
         /// Which jobs failed alike.
         var storms = StormIndex()
+        /// What rules remember.
+        var standing = Standing()
         var addition: Addition?
         /// Outbox entries that the transaction under way rewrites.
         var rewritten: Set<String> = []
@@ -42,15 +46,28 @@ final class ItemCache: Turn {
         var lastLook: (now: Moment, bots: [String: BotProfile])?
         /// Whether an item may wait for longer than it rightly can.
         var mayBeAhead = false
+        /// The items that the errand under way is about, and those of digests that were read for it.
+        var (chosen, digests): ([ItemKey], [ItemKey]) = ([], [])
 
         /// Which jobs failed alike, by what is known by now.
         var newestStorms: StormIndex { addition?.storms ?? storms }
+
+        var newestStanding: Standing { addition?.standing ?? standing }
 
         var isBlank: Bool { kept == nil && addition == nil }
 
         func item(_ key: ItemKey) -> KeptItem? {
             if let touched = addition?.touched[key] { return touched }
             return addition?.loaded.map { $0[key] } ?? kept?[key]
+        }
+
+        /// The items of which rules keep something back.
+        ///
+        /// - Complexity: O(items); looked at only when the rules were changed.
+        var held: [ItemKey] {
+            var items = addition?.loaded?.items ?? kept?.items ?? [:]
+            for (key, item) in addition?.touched ?? [:] { items[key] = item }
+            return items.filter { !$0.value.held.isEmpty }.map(\.key)
         }
 
         /// Notices when the clock was set back, or the configuration was replaced.
@@ -75,6 +92,7 @@ final class ItemCache: Turn {
             for (key, item) in addition.touched { kept?.set(item, for: key) }
             cursor = addition.cursor
             storms = addition.storms ?? storms
+            standing = addition.standing ?? standing
         }
     }
 
@@ -101,6 +119,28 @@ final class ItemCache: Turn {
 
     /// The jobs that fail alike, as the ledger holds them.
     var stormJobs: Set<String> { state.withLock { $0.storms.jobs } }
+
+    /// The items that the errand under way is about.
+    private var chosen: [ItemKey] { state.withLock(\.chosen) }
+
+    /// Where the digests of channels are written, as they were read for the errand under way.
+    private var digests: [ItemKey] { state.withLock(\.digests) }
+
+    /// The same, by the channels there are now.
+    private func noteDigests() -> [ItemKey] {
+        let keys = ItemTurn.levels(activeConfiguration.configuration).map { OwnThread.digest($0).key }
+        state.withLock { $0.digests = keys }
+        return keys
+    }
+
+    private func reads(waking keys: [ItemKey]) -> TurnReads {
+        ItemTurn.reads(waking: keys, activeConfiguration.configuration) { key in
+            state.withLock { $0.item(key) }
+        }
+    }
+
+    /// Takes over what rules remember, as the ledger holds it.
+    func restore(_ standing: Standing) { state.withLock { $0.standing = standing } }
 
     /// When the first item must be woken.
     var nextFlush: Moment? { state.withLock { $0.kept?.nextFlush } }
@@ -194,10 +234,14 @@ final class ItemCache: Turn {
         switch errand {
         case .load:
             return TurnReads(events: .of(consumer: Self.consumer, limit: Self.batch), itemsToWake: .max)
-        case .wake(let keys):
-            return ItemTurn.reads(waking: keys, activeConfiguration.configuration) { key in
-                state.withLock { $0.item(key) }
+        case .wake(let keys): return reads(waking: keys + noteDigests())
+        case .judgeAgain, .release:
+            // Found here, behind all turns that may have kept something back by older rules.
+            let keys = state.withLock { state in
+                state.chosen = state.held
+                return state.chosen
             }
+            return keys.isEmpty ? nil : reads(waking: keys + noteDigests())
         case .leave:
             return TurnReads()
         case .report(let states):
@@ -232,8 +276,17 @@ final class ItemCache: Turn {
             }
             return try decide(input)
         case .wake(let keys):
-            return try turn(by: input, on: Set(keys)) { turn in
+            return try turn(by: input, on: Set(keys + digests)) { turn in
+                turn.tellDigests(of: keys, at: turn.now)
                 for key in keys { turn.wake(key) }
+            }
+        case .release:
+            let keys = chosen
+            return try turn(by: input, on: Set(keys + digests)) { turn in turn.release(keys) }
+        case .judgeAgain:
+            let keys = chosen
+            return try turn(by: input, on: Set(keys)) { turn in
+                for key in keys { turn.judgeAgain(key) }
             }
         case .leave(let jobs):
             let storms = state.withLock(\.newestStorms)
@@ -267,17 +320,18 @@ final class ItemCache: Turn {
     private func turn(
         by input: TurnInput, on keys: Set<ItemKey>, to cursor: Int64? = nil, _ body: (inout ItemTurn) -> Void
     ) throws(LedgerError) -> [Change] {
-        let before = state.withLock { state -> (known: [ItemKey: KeptItem], storms: StormIndex)? in
+        let before = state.withLock {
+            state -> (known: [ItemKey: KeptItem], storms: StormIndex, standing: Standing)? in
             if state.isBlank { return nil }
             var known: [ItemKey: KeptItem] = [:]
             for key in keys { known[key] = state.item(key) }
-            return (known, state.newestStorms)
+            return (known, state.newestStorms, state.newestStanding)
         }
         guard let before else { return [] }
         let configuration = activeConfiguration.configuration
         var turn = ItemTurn(
             tools, by: input, configuration: configuration, keys: keys, awake: before.known,
-            storms: before.storms, now: clock.now)
+            storms: before.storms, standing: before.standing, now: clock.now)
         body(&turn)
         let changes: [Change]
         do {
@@ -299,6 +353,7 @@ final class ItemCache: Turn {
             }
             for key in asleep where turn.items[key] == nil { addition.touched.updateValue(nil, forKey: key) }
             addition.storms = turn.storms
+            addition.standing = turn.standing
             addition.cursor = cursor ?? addition.cursor
             state.addition = addition
         }
@@ -332,6 +387,10 @@ struct ItemErrand: Turn {
         case load
         /// Wakes these items: their moment has come.
         case wake([ItemKey])
+        /// Lets the rules decide again about what they keep back.
+        case judgeAgain
+        /// Shows what quiet hours and budgets keep back.
+        case release
         /// Takes these jobs out of their storms: they were removed.
         case leave([String])
         /// Shows where these runs are.

@@ -22,6 +22,10 @@ package actor ItemKeeper: Keeper {
     private var hasNewsOnBoard = false
     /// Whether a job may have been removed since the storms were last compared with the jobs.
     private let newsOfJobs = Flag(true)
+    private let activeConfiguration: ActiveConfiguration
+    /// Whether the rules may have changed since what they keep back was last judged.
+    private let newsOfRules = Flag(true)
+    private var judgedRules: DispatchRules?
     private var clock: any WallClock { loop.clock }
 
     package init(
@@ -30,6 +34,7 @@ package actor ItemKeeper: Keeper {
     ) {
         self.ledger = ledger
         self.board = board
+        self.activeConfiguration = activeConfiguration
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "items can't be recorded")
         self.cache = ItemCache(
             tools: ItemTurn.Tools(
@@ -49,7 +54,7 @@ package actor ItemKeeper: Keeper {
     }
 
     func wakers() -> [Waker] {
-        let (bell, newsOfJobs) = (loop.bell, newsOfJobs)
+        let (bell, newsOfJobs, newsOfRules) = (loop.bell, newsOfJobs, newsOfRules)
         // Seen where it is committed: no task is woken for each commit that touches something else.
         let jobs = ledger.observeCommits { stations in
             guard stations.contains(.jobs) else { return }
@@ -57,6 +62,12 @@ package actor ItemKeeper: Keeper {
             bell.ring()
         }
         return [
+            Waker { [taps = activeConfiguration.taps()] bell in
+                for await _ in taps {
+                    newsOfRules.set(true)
+                    bell.ring()
+                }
+            },
             Waker { [weak self, taps = board.taps()] _ in for await _ in taps { await self?.noteBoard() } },
             .observing(jobs),
         ]
@@ -65,6 +76,8 @@ package actor ItemKeeper: Keeper {
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         if cache.isBlank { try await load() }
         try await dropRemovedJobs()
+        try await judgeAgain()
+        try await releaseOnRequest()
         try await followBoard()
         let now = clock.now
         if cache.isDue(at: now) { try await run(.wake(cache.due(at: now))) }
@@ -74,6 +87,7 @@ package actor ItemKeeper: Keeper {
     /// Reads what happened before this daemon started, or while turns were refused.
     private func load() async throws(LedgerError) {
         newsOfJobs.set(true)
+        cache.restore(try await Standing(ledger))
         var last = try await run(.load)
         var reached: Int64 = 0
         while cache.cursor < last, cache.cursor > reached {
@@ -85,6 +99,35 @@ package actor ItemKeeper: Keeper {
     @discardableResult
     private func run(_ kind: ItemErrand.Kind) async throws(LedgerError) -> Int64 {
         try await ledger.commit(ItemErrand(kind: kind, cache: cache)).lastEvent
+    }
+
+    // MARK: Changed rules
+
+    /// Shows what new rules no longer keep back.
+    private func judgeAgain() async throws(LedgerError) {
+        guard newsOfRules.isSet else { return }
+        newsOfRules.set(false)
+        let rules = activeConfiguration.configuration.rules
+        guard rules != judgedRules else { return }
+        do throws(LedgerError) {
+            try await run(.judgeAgain)
+            judgedRules = rules
+        } catch {
+            newsOfRules.set(true)
+            throw error
+        }
+    }
+
+    /// Shows what quiet hours and budgets keep back, when a person asked for it.
+    private func releaseOnRequest() async throws(LedgerError) {
+        guard activeConfiguration.isReleaseAsked.isSet else { return }
+        activeConfiguration.isReleaseAsked.set(false)
+        do throws(LedgerError) {
+            try await run(.release)
+        } catch {
+            activeConfiguration.isReleaseAsked.set(true)
+            throw error
+        }
     }
 
     // MARK: Removed jobs

@@ -65,21 +65,20 @@ extension ItemTurn {
 
     private mutating func takeRead(_ reading: Fact.Reading) {
         guard let key = ItemKey(reading.item) else { return }
-        let now = now
-        update(key, bot: reading.bot) { item in
-            // Somebody read an old message: what was said since is still news.
-            if let through = reading.through, case .thread(let thread) = item.decider,
-                let last = thread.last.last,
-                last.at > through
-            {
-                return []
-            }
-            return item.seen(revision: nil, on: nil, at: now)
+        // Somebody read an old message: what was said since is still news.
+        if let through = reading.through, case .thread(let thread) = item(key, bot: reading.bot).decider,
+            let last = thread.last.last, last.at > through
+        {
+            return
         }
+        endWaits(of: key)
+        let now = now
+        update(key, bot: reading.bot) { $0.seen(revision: nil, on: nil, at: now) }
     }
 
     private mutating func takeDismissal(_ dismissal: Fact.Dismissal) {
         guard let key = ItemKey(dismissal.item) else { return }
+        endWaits(of: key)
         let now = now
         if case .thread(let bot, let thread) = key, let shown = item(key, bot: bot).shown,
             shown.revision == dismissal.revision, case .messages(_, let last) = shown.content,
@@ -96,35 +95,65 @@ extension ItemTurn {
 
     private mutating func takeRun(_ record: EventRecord) {
         guard let id = record.event.fact.columns.run, let run = input.runs[id] else { return }
-        let matter = Matter(record.event, of: run, as: run.spec ?? input.specs[id])
         let judged = verdicts.count
         let spec = run.spec ?? input.specs[id]
+        var matter = Matter(record.event, of: run, as: spec)
         var fact = JobFact(record.event, of: run)
         fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
-        let shown = dispatch(record, matter) { turn in
+        describe(&matter, spec, job: run.job, bot: run.bot, urgency: fact.urgency)
+        if fact.state == .completed { endWaits(of: .job(run.job)) }
+        let shown = dispatch(record, matter, about: .job(run.job)) { turn in
             (
                 turn.notice(of: fact, job: run.job, bot: run.bot, icon: spec?.icon),
                 turn.object("run", WireRun(run, live: turn.forecast(of: run), at: turn.now))
             )
         }
+        if fact.state.isEnded {
+            standing.note(matter.topic, isFailing: fact.state.isFailure, by: rules)
+        }
         guard matter.wish != .never else { return }
-        let sent = verdicts[judged...].filter { $0.action != .suppress }.map(\.channel)
-        let now = now
+        let sent = informed(by: verdicts[judged...], shown)
+        let (now, labels) = (now, matter.topic.labels)
         let only = matter.wish == .always || matter.wish?.names(matter.type) == true ? shown : nil
         let policies = policies(for: matter, JobNews(fact.state), only: only)
         let isListed = fact.state.isEnded && countStorm(fact, of: run, matter, by: record.seq)
         var (wasFailingSince, informed, failures) = (Moment?.none, Set<String>?.none, 0)
         update(.job(run.job), bot: run.bot, by: record.seq) { item in
             item.only = only
+            item.labels = labels
+            if let spec { item.alertAfter = spec.alertAfter }
             if fact.state.isEnded { item.isListed = isListed }
             (wasFailingSince, informed, failures) = (item.failingSince, item.informed, item.failures)
-            return item.receive(fact, at: now, policies: policies, sentTo: sent + shown)
+            return item.receive(fact, at: now, policies: policies, sentTo: sent)
         }
         guard fact.state == .completed, let wasFailingSince else { return }
         let outage = max(.zero, fact.at - wasFailingSince)
         let recovery = Fact.Recovery(
             Fact.Run(run), outage: outage, channels: informed?.sorted(), failures: failures)
         changes.append(.append(NewEvent(.runRecovered(recovery), at: now)))
+    }
+
+    /// Completes what a matter of a job is about: its labels, and how much it disturbs.
+    private func describe(
+        _ matter: inout Matter, _ spec: JobSpec?, job: String, bot: String, urgency: Urgency?
+    ) {
+        let item = item(.job(job), bot: bot)
+        matter.topic.labels = spec?.labels ?? item.labels
+        (matter.shownOn, matter.owedOn) = (item.shownOn, Set(item.owed.keys))
+        matter.failures = item.failures + 1
+        matter.alertAfter = spec.map(\.alertAfter) ?? item.alertAfter
+        guard let urgency else { return }
+        let isFailure = matter.topic.urgency == .critical
+        matter.topic.urgency = isFailure ? urgency : min(urgency, matter.topic.urgency)
+    }
+
+    /// The channels that were notified, or will be in any case: not those where an item may never be shown.
+    private func informed(by verdicts: ArraySlice<VerdictRecord>, _ shown: [String]) -> [String] {
+        let held = verdicts.filter {
+            $0.action == .hold && (levels.contains($0.channel) || $0.stage == .escalation)
+        }.map(\.channel)
+        let sent = verdicts.filter { $0.action != .suppress }.map(\.channel)
+        return (sent + shown).filter { !held.contains($0) }
     }
 
     /// Where a run is that has just begun, with its finish as past runs of its job show it; nil: nothing shows one.
@@ -159,6 +188,7 @@ extension ItemTurn {
         matter.wish = spec?.notify
         var fact = JobFact(record.event, of: run)
         fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
+        describe(&matter, spec, job: run.job, bot: run.bot, urgency: fact.urgency)
         _ = dispatch(record, matter) { turn in
             (
                 turn.notice(of: recovery, fact, job: run.job, bot: run.bot, icon: spec?.icon),
@@ -178,7 +208,8 @@ extension ItemTurn {
         var fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         fact.urgency = configuration.bot(slots.bot).urgency
-        let shown = dispatch(record, matter) { turn in
+        describe(&matter, spec, job: slots.job, bot: slots.bot, urgency: fact.urgency)
+        let shown = dispatch(record, matter, about: .job(slots.job)) { turn in
             (
                 turn.notice(of: fact, job: slots.job, bot: slots.bot, icon: spec?.icon),
                 turn.object("run", WireRun(slots, span, state: state))
@@ -334,18 +365,19 @@ extension ItemTurn {
         _ record: EventRecord, words: (text: String, thread: OwnThread),
         _ objects: (ItemTurn) -> [JSON.Member] = { _ in [] }
     ) -> [String] {
-        dispatch(record, Matter(record.event.fact)) {
+        dispatch(record, Matter(record.event.fact), about: words.thread.key) {
             ($0.notice(of: words.text, in: words.thread), objects($0))
         }
     }
 
     /// Makes an outbox entry of the event for each channel that is sent it, and records what was decided.
     ///
-    /// The notice, and the objects that it is about, are made where an entry holds them.
+    /// The notice, and the objects that it is about, are made where an entry holds them. What is held until somebody has
+    /// seen the item `key` is noted with it.
     ///
     /// - Returns: the channels that edit in place and hear of it: what their items show of it is decided then.
     mutating func dispatch(
-        _ record: EventRecord, _ matter: Matter,
+        _ record: EventRecord, _ matter: Matter, about key: ItemKey? = nil,
         _ contents: (ItemTurn) -> (notice: Notice, objects: [JSON.Member])
     ) -> [String] {
         var shown: [String] = []
@@ -354,6 +386,8 @@ extension ItemTurn {
             let (notice, objects) = contents(turn)
             return Bulletin(matter, at: record.event.at, notice: notice, objects: objects)
         }
+        var matter = matter
+        (matter.interruptions, matter.failingJobs) = (standing.interruptions, Array(standing.failing.values))
         for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let isLevel = levels.contains(verdict.channel)
             switch verdict.action {
@@ -362,13 +396,17 @@ extension ItemTurn {
                 continue
             case .hold where isLevel: shown.append(verdict.channel)
             case .send(let dispatch):
+                if let bot = matter.topic.bot { standing.ring(on: verdict.channel, bot, at: now, by: rules) }
                 let made = bulletin ?? make(self)
                 bulletin = made
                 insert(dispatch, record, to: verdict.channel, made)
-            case .hold(let dispatch, let until, _):
+            case .hold(let dispatch, let until, let reason):
                 let made = bulletin ?? make(self)
                 bulletin = made
-                insert(dispatch, record, to: verdict.channel, heldUntil: until, made)
+                let isWaiting = reason == .othersFirst
+                if isWaiting, let key { waits[key, default: [:]][verdict.channel] = until }
+                insert(
+                    dispatch, record, to: verdict.channel, heldUntil: until, of: isWaiting ? key : nil, made)
             case .suppress: break
             }
             verdicts.append(VerdictRecord(verdict, of: record.seq, at: now))
@@ -378,7 +416,7 @@ extension ItemTurn {
 
     private mutating func insert(
         _ dispatch: Dispatch, _ record: EventRecord, to channel: String, heldUntil until: Moment? = nil,
-        _ bulletin: Bulletin
+        of item: ItemKey? = nil, _ bulletin: Bulletin
     ) {
         guard let body = configuration.render(bulletin, for: channel) else { return }
         // A person's test goes before all that waits, however much that is.
@@ -388,6 +426,7 @@ extension ItemTurn {
                 OutboxRecord(
                     id: tools.makeID(), channel: channel, cause: "event:\(record.seq):\(channel)",
                     type: dispatch.type, reason: dispatch.reason, state: until == nil ? .pending : .held,
-                    createdAt: now, nextAt: until ?? due, run: record.event.fact.columns.run, body: body)))
+                    createdAt: now, nextAt: until ?? due, run: record.event.fact.columns.run,
+                    item: item.map { "\($0)" }, body: body)))
     }
 }

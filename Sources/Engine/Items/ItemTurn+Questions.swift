@@ -16,7 +16,10 @@ extension ItemTurn {
             guard record.event.type != .questionAsked else { return }
             return update(key, bot: OwnThread.bot) { $0.decideQuestion { $0.close() } }
         }
-        let shown = dispatch(record, Matter(record.event.fact)) { turn in
+        if news.end != nil { endWaits(of: key) }
+        // An answer that is only given again has nothing to say: that is what it was trusted for.
+        guard news.end?.by?.hasPrefix(QuestionEnd.trust) != true else { return }
+        let shown = dispatch(record, Matter(record.event.fact), about: key) { turn in
             (
                 turn.notice(of: question, news.end),
                 turn.object("question", WireQuestion(question, news.end))
@@ -42,9 +45,10 @@ extension ItemTurn {
             notice.title = question.asker == OwnThread.bot ? "Question" : question.asker
             notice.title += " \(end.words)"
         } else {
-            notice.body = [notice.body, notice.withoutButtons].compactMap(\.self).joined(separator: "\n")
+            notice.body = [notice.body, notice.withoutButtons, notice.withoutReply].compactMap(\.self)
+                .joined(separator: "\n")
         }
-        (notice.actions, notice.withoutButtons) = ([], nil)
+        (notice.actions, notice.withoutButtons, notice.withoutReply) = ([], nil, nil)
         return notice
     }
 }

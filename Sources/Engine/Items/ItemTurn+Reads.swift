@@ -15,8 +15,11 @@ extension ItemTurn {
         reads.messages = events.compactMap(\.event.fact.message)
         reads.runs = Array(Set(events.compactMap(\.event.fact.shownRun)))
         let isDefault = configuration.routing.isDefault
-        reads.specs = events.compactMap {
-            isDefault || $0.event.fact.isFailure ? $0.event.fact.ruledRun : nil
+        reads.needsSpecs = configuration.rules.needsLabels
+        reads.specs = events.compactMap { event in
+            let fact = event.event.fact
+            if reads.needsSpecs { return fact.shownRun }
+            return isDefault || fact.isFailure ? fact.ruledRun : nil
         }
         let started = events.compactMap(\.event.fact.startedRun)
         if !started.isEmpty, !entryChannels(for: .runStarted, configuration).isEmpty {
@@ -89,6 +92,8 @@ enum OwnThread {
     case gateway(String)
     case ledger
     case clock
+    /// What was kept back from a channel for a while.
+    case digest(String)
 
     static let bot = "belfry"
 
@@ -101,10 +106,23 @@ enum OwnThread {
         case .gateway(let bot): "gateway \(bot)"
         case .ledger: "ledger"
         case .clock: "clock"
+        case .digest(let channel): "digest \(channel)"
         }
     }
 
     var key: ItemKey { .thread(bot: Self.bot, thread: name) }
+
+    /// Whether it is that of a digest.
+    static func isDigest(_ key: ItemKey) -> Bool {
+        guard case .thread(let speaker, let thread) = key, speaker == "belfry" else { return false }
+        return thread.hasPrefix(Self.digest("").name)
+    }
+
+    /// Whether it is that of a test.
+    static func isTest(_ key: ItemKey) -> Bool {
+        guard case .thread(let speaker, let thread) = key, speaker == "belfry" else { return false }
+        return thread.hasPrefix(Self.test("").name)
+    }
 }
 
 extension Fact {

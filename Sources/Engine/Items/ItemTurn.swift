@@ -43,6 +43,17 @@ struct ItemTurn {
     private(set) var written: Set<ItemKey> = []
     /// Which jobs failed alike.
     var storms: StormIndex
+    /// What rules remember.
+    var standing: Standing
+    private let standingBefore: Standing
+    /// The channels whose held items are listed in one digest, and so come without a sound.
+    var digested: Set<String> = []
+    /// The channels that wait for somebody to see an item, by what this turn queued for them, and until when.
+    var waits: [ItemKey: [String: Moment]] = [:]
+    /// What is only shown because its time to be kept back is over.
+    private var isRelease = false
+    /// Whether a person wants to see what quiet hours and budgets keep back.
+    private var isReleasing = false
     var changes: [Change] = []
     /// What was decided.
     var verdicts: [VerdictRecord] = []
@@ -51,9 +62,10 @@ struct ItemTurn {
 
     init(
         _ tools: Tools, by input: TurnInput, configuration: EngineConfiguration, keys: Set<ItemKey>,
-        awake: [ItemKey: KeptItem], storms: StormIndex, now: Moment
+        awake: [ItemKey: KeptItem], storms: StormIndex, standing: Standing = Standing(), now: Moment
     ) {
         self.storms = storms
+        (self.standing, standingBefore) = (standing, standing)
         self.tools = tools
         self.input = input
         self.configuration = configuration
@@ -92,6 +104,7 @@ struct ItemTurn {
         }
         if !verdicts.isEmpty { changes.append(.recordVerdicts(verdicts)) }
         return try written.compactMap { try items[$0]?.change(at: now) } + changes
+            + standing.changes(since: standingBefore)
     }
 
     // MARK: Items
@@ -112,7 +125,8 @@ struct ItemTurn {
         _ decide: (inout KeptItem) -> [KeptItem.Decision]
     ) {
         var item = item(key, bot: bot)
-        let before = (item.decider, item.views)
+        let before = (item.decider, item.views, item.waiting)
+        if let waits = waits.removeValue(forKey: key) { item.wait(waits, at: now) }
         var waiting = item
         item.event = event ?? item.event
         var isShown = false
@@ -126,13 +140,12 @@ struct ItemTurn {
                 show(snapshot, of: &item, on: decision.channel)
             case .resolve(let revision):
                 item.keep(nil, on: decision.channel)
-                item.endHolds()
-                resolve(item, revision: revision, on: decision.channel)
+                resolve(&item, revision: revision, on: decision.channel)
             }
             isShown = true
         }
         items[key] = item
-        if isShown || (!isTick && (item.decider, item.views) != before) { written.insert(key) }
+        if isShown || (!isTick && (item.decider, item.views, item.waiting) != before) { written.insert(key) }
         // What waited to be shown of a thread was read before: it is news for nobody any more.
         if case .thread = key, waiting.timer != nil, item.timer == nil, !isShown || item.shown == nil,
             let event = waiting.nextJudged(on: nil)
@@ -144,19 +157,56 @@ struct ItemTurn {
         }
     }
 
+    /// Somebody has seen an item, or it is over: channels that waited for that are not notified of it.
+    mutating func endWaits(of key: ItemKey) {
+        var item = item(key, bot: OwnThread.bot)
+        guard item.endWaits(at: now) else { return }
+        items[key] = item
+        written.insert(key)
+        changes.append(.supersedeHeld(item: "\(key)", at: now))
+    }
+
     /// Wakes an item whose moment has come.
     mutating func wake(_ key: ItemKey) {
         let now = now
         switch key {
         case .thread(let bot, _):
             let policy = configuration.bot(bot).policy
-            update(key, bot: "belfry") { $0.wake(at: now, policy: policy) + $0.endHolds(at: now) }
+            update(key, bot: "belfry") { $0.wake(at: now, policy: policy) }
         case .storm(let number): wakeStorm(number)
-        case .question: update(key, bot: OwnThread.bot) { $0.endHolds(at: now) }
+        case .question: break
         case .job:
             let policies = jobPolicies
-            update(key, bot: "belfry") { $0.wake(at: now, policies: policies) + $0.endHolds(at: now) }
+            update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
         }
+        release(key, at: now)
+    }
+
+    /// Shows what was kept back of an item until that moment.
+    private mutating func release(_ key: ItemKey, at moment: Moment) {
+        guard !item(key, bot: OwnThread.bot).held.isEmpty else { return }
+        isRelease = true
+        update(key, bot: OwnThread.bot) { $0.endHolds(at: moment) }
+        isRelease = false
+    }
+
+    /// Shows what quiet hours and budgets keep back of these items, all told in one digest.
+    mutating func release(_ keys: [ItemKey]) {
+        tellDigests(of: keys, at: .distantFuture)
+        isReleasing = true
+        for key in keys {
+            for held in item(key, bot: OwnThread.bot).digestible(at: .distantFuture) {
+                isRelease = true
+                update(key, bot: OwnThread.bot) { $0.endHold(on: held.channel) }
+                isRelease = false
+            }
+        }
+        isReleasing = false
+    }
+
+    /// Lets the rules decide again about what they keep back of an item: they may have changed.
+    mutating func judgeAgain(_ key: ItemKey) {
+        release(key, at: .distantFuture)
     }
 
     // MARK: Channels
@@ -165,20 +215,22 @@ struct ItemTurn {
     private mutating func show(
         _ snapshot: ItemSnapshot, of item: inout KeptItem, on channel: String?
     ) {
-        let matter = Matter(snapshot, only: channel.map { [$0] } ?? item.only)
+        let matter = self.matter(of: snapshot, item, on: channel)
         let event = item.nextJudged(on: channel)
-        for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
+        for var verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let name = verdict.channel
             guard channel != nil || item.views[name] == nil else { continue }
             switch verdict.action {
-            case .send where levels.contains(name):
-                item.hold(until: nil, on: name)
-                changes.append(
-                    .wantSurface(
-                        channel: name, item: "\(item.key)", revision: Int64(snapshot.revision),
-                        ring: snapshot.reason.rings, at: now))
-                changes.append(.dismissSurface(channel: name, item: "\(item.key)", false))
-            case .hold(_, let until, _) where levels.contains(name): item.hold(until: until, on: name)
+            case .send(var dispatch) where levels.contains(name):
+                let owed = item.show(snapshot, on: name)
+                if let owed, !dispatch.isSilent { dispatch.reason = owed.rawValue }
+                verdict.action = .send(dispatch)
+                let isSilent = dispatch.isSilent || isRelease && digested.contains(name)
+                let rings = (snapshot.reason.rings || owed != nil) && !isSilent
+                if rings { standing.ring(on: name, snapshot.bot, at: now, by: rules) }
+                want(snapshot, of: item, on: name, rings: rings)
+            case .hold(_, let until, let reason) where levels.contains(name):
+                item.hold(snapshot, until: until, by: reason, on: name)
             case .send(let dispatch):
                 if dispatch.takesPlace, let last = input.untried[item.key]?[name],
                     last.createdAt >= tools.since
@@ -187,8 +239,10 @@ struct ItemTurn {
                         Successor(
                             change: changes.count, of: last.id, verdict: event.map { _ in verdicts.count }))
                 }
+                standing.ring(on: name, snapshot.bot, at: now, by: rules)
                 insert(dispatch, snapshot, of: item, to: name)
-            case .hold(let dispatch, let until, _):
+            case .hold(let dispatch, let until, let reason):
+                if reason == .othersFirst { item.wait([name: until], at: now) }
                 insert(dispatch, snapshot, of: item, to: name, heldUntil: until)
             case .suppress: break
             }
@@ -196,14 +250,37 @@ struct ItemTurn {
         }
     }
 
+    /// A version of an item as a matter, on one channel or on those the item goes to.
+    private func matter(of snapshot: ItemSnapshot, _ item: KeptItem, on channel: String?) -> Matter {
+        var matter = Matter(snapshot, only: channel.map { [$0] } ?? item.only)
+        matter.topic.labels = item.labels
+        (matter.shownOn, matter.owedOn) = (item.shownOn, Set(item.owed.keys))
+        matter.failures = item.failures
+        matter.alertAfter = item.alertAfter
+        (matter.interruptions, matter.failingJobs) = (standing.interruptions, Array(standing.failing.values))
+        matter.isTest = OwnThread.isTest(item.key)
+        matter.isWanted = isReleasing || OwnThread.isDigest(item.key)
+        return matter
+    }
+
+    private mutating func want(
+        _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String, rings: Bool
+    ) {
+        changes.append(
+            .wantSurface(
+                channel: channel, item: "\(item.key)", revision: Int64(snapshot.revision), ring: rings,
+                at: now))
+        changes.append(.dismissSurface(channel: channel, item: "\(item.key)", false))
+    }
+
     /// Takes the item away from the channel, or from every one without a view of its own: a storm lists it.
     private mutating func list(_ snapshot: ItemSnapshot, of item: inout KeptItem, on channel: String?) {
         item.keep(nil, on: channel)
         for case .resolve(let revision) in item.stepAside(on: channel).map(\.action) {
-            resolve(item, revision: revision, on: channel)
+            resolve(&item, revision: revision, on: channel)
         }
         guard let event = item.nextJudged(on: channel) else { return }
-        var matter = Matter(snapshot, only: channel.map { [$0] } ?? item.only)
+        var matter = self.matter(of: snapshot, item, on: channel)
         matter.isListed = true
         for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let isShown = verdicts.contains {
@@ -222,9 +299,11 @@ struct ItemTurn {
     }
 
     /// Takes the item away from the channel, or from every one that has no view of its own.
-    private mutating func resolve(_ item: KeptItem, revision: Int, on channel: String?) {
+    private mutating func resolve(_ item: inout KeptItem, revision: Int, on channel: String?) {
         let shared = levels.filter { (item.only?.contains($0) ?? true) && item.views[$0] == nil }
-        for name in channel.map({ [$0] }) ?? shared {
+        let names = channel.map { [$0] } ?? shared
+        item.endHolds(on: names)
+        for name in names {
             changes.append(
                 .wantSurface(
                     channel: name, item: "\(item.key)", revision: Int64(revision), ring: false, at: now))

@@ -1,3 +1,4 @@
+import Delivery
 package import Grouping
 import HeapModule
 package import Ledger
@@ -50,6 +51,12 @@ struct KeptItem: Sendable {
         var held: [String: Moment]?
         var informed: Set<String>?
         var isListed: Bool?
+        var owed: [String: RingReason]?
+        var shownOn: Set<String>?
+        var labels: [String: String]?
+        var alertAfter: Int?
+        var heldBy: [String: DispatchReason]?
+        var waiting: [String: Moment]?
     }
 
     let key: ItemKey
@@ -66,6 +73,18 @@ struct KeptItem: Sendable {
     private var judged: Int64?
     /// The channels from which its newest version is kept back, and until when.
     private(set) var held: [String: Moment] = [:]
+    /// Why the version that is kept back would have rung on a channel, or one before it that was kept back, too.
+    private(set) var owed: [String: RingReason] = [:]
+    /// The channels that edit in place and were given a version that was not taken away since.
+    private(set) var shownOn: Set<String> = []
+    /// The labels of the job, as its newest run has them.
+    var labels: [String: String] = [:]
+    /// The failures in a row after which the job notifies; nil: as its bot has it.
+    var alertAfter: Int?
+    /// Why its newest version is kept back from the channels of ``held``.
+    private(set) var heldBy: [String: DispatchReason] = [:]
+    /// The channels that are to be notified at a moment unless somebody has seen it before.
+    private(set) var waiting: [String: Moment] = [:]
     /// The channels that failures of the job were sent to since it was last well; nil: it is well, or that was not
     /// recorded.
     private(set) var informed: Set<String>?
@@ -100,6 +119,10 @@ struct KeptItem: Sendable {
         held = kept.held ?? [:]
         informed = kept.informed
         isListed = kept.isListed ?? false
+        owed = kept.owed ?? [:]
+        shownOn = kept.shownOn ?? []
+        labels = kept.labels ?? [:]
+        (alertAfter, heldBy, waiting) = (kept.alertAfter, kept.heldBy ?? [:], kept.waiting ?? [:])
     }
 
     /// When to wake it; `nil` when nothing waits.
@@ -123,20 +146,67 @@ struct KeptItem: Sendable {
         return event
     }
 
-    /// Keeps the newest version back from a channel until a moment; nil: no longer.
-    mutating func hold(until moment: Moment?, on channel: String) { held[channel] = moment }
+    /// Keeps a version back from a channel until a moment.
+    mutating func hold(
+        _ snapshot: ItemSnapshot, until moment: Moment, by reason: DispatchReason, on channel: String
+    ) {
+        (held[channel], heldBy[channel]) = (moment, reason)
+        if snapshot.reason.rings { owed[channel] = snapshot.reason }
+    }
 
-    /// Nothing is kept back any more.
-    mutating func endHolds() { held = [:] }
+    /// A channel was given a version: nothing is kept back from it any more.
+    ///
+    /// - Returns: why it rings although this version does not: one that was kept back did.
+    mutating func show(_ snapshot: ItemSnapshot, on channel: String) -> RingReason? {
+        (held[channel], heldBy[channel]) = (nil, nil)
+        shownOn.insert(channel)
+        if case .job(let report) = snapshot.content, report.fact.state.isFailure { informed?.insert(channel) }
+        let reason = owed.removeValue(forKey: channel)
+        return snapshot.reason.rings ? nil : reason
+    }
+
+    /// Nothing is kept back any more, and nothing is shown on these channels.
+    mutating func endHolds(on channels: [String]) {
+        (held, owed, heldBy) = ([:], [:], [:])
+        shownOn.subtract(channels)
+    }
+
+    /// Channels wait for somebody to see it; those whose wait is over by now were notified.
+    mutating func wait(_ channels: [String: Moment], at now: Moment) {
+        for (name, moment) in waiting where moment <= now {
+            waiting[name] = nil
+            informed?.insert(name)
+        }
+        waiting.merge(channels) { min($0, $1) }
+    }
+
+    /// Somebody has seen it, or it is over.
+    ///
+    /// - Returns: whether channels waited for that.
+    mutating func endWaits(at now: Moment) -> Bool {
+        wait([:], at: now)
+        defer { waiting = [:] }
+        return !waiting.isEmpty
+    }
 
     /// The channels whose time to be kept from the newest version is over, with what they may show now.
     mutating func endHolds(at now: Moment) -> [Decision] {
         let due = held.filter { $0.value <= now }.keys.sorted()
         return due.compactMap { name in
-            held[name] = nil
-            return (views[name]?.shown ?? shown).map { Decision(channel: name, action: .flush($0)) }
+            (held[name], heldBy[name]) = (nil, nil)
+            return version(on: name).map { Decision(channel: name, action: .flush($0)) }
         }
     }
+
+    /// No longer keeps the newest version back from a channel, with what it may show now.
+    mutating func endHold(on channel: String) -> [Decision] {
+        guard held[channel] != nil else { return [] }
+        (held[channel], heldBy[channel]) = (nil, nil)
+        return version(on: channel).map { [Decision(channel: channel, action: .flush($0))] } ?? []
+    }
+
+    /// What it shows on a channel, or would if nothing was kept back; nil: nothing.
+    func version(on channel: String) -> ItemSnapshot? { views[channel].map(\.shown) ?? shown }
 
     /// Keeps what it shows now (nil: nothing) on that channel, or on all without a view of their own.
     mutating func keep(_ snapshot: ItemSnapshot?, on channel: String?) {
@@ -152,7 +222,10 @@ struct KeptItem: Sendable {
             Stored(
                 decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views, event: event,
                 judged: judged, held: held.isEmpty ? nil : held, informed: informed,
-                isListed: isListed ? true : nil))
+                isListed: isListed ? true : nil, owed: owed.isEmpty ? nil : owed,
+                shownOn: shownOn.isEmpty ? nil : shownOn, labels: labels.isEmpty ? nil : labels,
+                alertAfter: alertAfter, heldBy: heldBy.isEmpty ? nil : heldBy,
+                waiting: waiting.isEmpty ? nil : waiting))
         let record = ItemRecord(
             key: key, revision: nextRevision, state: state, flushAt: flushAt, updatedAt: now)
         return .putItem(record, replacing: stored)

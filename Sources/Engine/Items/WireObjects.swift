@@ -137,7 +137,7 @@ extension WireItem {
     }
 
     /// The same of an item whose messages nobody has read; `pinned` are the ids of those that a person keeps.
-    init(_ item: ItemSnapshot, pinned: Set<String>) {
+    package init(_ item: ItemSnapshot, pinned: Set<String>) {
         var last: [WireMessage] = []
         if case .messages(_, let messages) = item.content { last = messages.map { WireMessage($0) } }
         for index in last.indices { last[index].pinned = pinned.contains(last[index].id) }

@@ -65,6 +65,21 @@ struct SurfaceChanges {
         ]
     }
 
+    /// A person typed a reply.
+    func replied(_ surface: SurfaceRecord, _ text: String) -> [Change] {
+        [
+            receipt(.acted, of: surface, detail: NoticeAction.replyKey),
+            event(
+                .itemActed(
+                    Fact.Action(
+                        surface.item, on: channel, key: NoticeAction.replyKey,
+                        text: String(text.prefix(Self.longestReply))))),
+        ]
+    }
+
+    /// Characters of a typed reply.
+    static let longestReply = 16_000
+
     private func dismissal(of surface: SurfaceRecord) -> Change {
         event(.itemDismissed(Fact.Dismissal(surface.item, on: channel, revision: Int(surface.shown))))
     }

@@ -92,9 +92,35 @@ actor SurfaceLine: Keeper {
             try await commit(
                 isOpened ? changes.opened(surface, key: key) : changes.pressed(surface, key: key))
             pressed.insert(remote)
+        case .reply(let remote, let text):
+            guard let surface = try await surface(remote) else { return }
+            try await commit(changes.replied(surface, text) + saying(text, about: surface))
+            pressed.insert(remote)
         case .answered(let item, let revision, let result):
             try await answered(item, Int64(revision), result)
         }
+    }
+
+    /// What a person typed into a notice of a thread is said to its bot, which answers it as any other message.
+    ///
+    /// Of a question its keeper finds the answer.
+    private func saying(_ text: String, about surface: SurfaceRecord) async throws(LedgerError) -> [Change] {
+        guard case .thread(let bot, let thread)? = ItemKey(surface.item), !Preview.isEmpty(text),
+            tools.activeConfiguration.configuration.bot(bot).contact != nil
+        else { return [] }
+        let now = clock.now
+        let message = Message(
+            id: tools.makeID(), bot: bot, thread: thread, author: .user,
+            text: String(text.prefix(SurfaceChanges.longestReply)), at: now)
+        var replied: String?
+        if case .messages(_, let last)? = try await snapshot(of: surface.item)?.content {
+            replied = last.last?.id
+        }
+        return [
+            .insertMessage(MessageRecord(message: message, read: true, replyTo: replied)),
+            .markRead(bot: bot, thread: thread, through: now),
+            .append(NewEvent(.messagePosted(Fact.Post(message.id, bot: bot)), at: now)),
+        ]
     }
 
     /// Its ids stay: a server that only hung still knows them, and another one reports its own.
@@ -297,8 +323,10 @@ actor SurfaceLine: Keeper {
         case .waitForProbe, .refused: return nil
         }
         let bot = tools.activeConfiguration.configuration.bot(snapshot.bot)
+        var manner = bot.manner
+        manner.answers = bot.contact != nil
         var notice = NoticeComposer.compose(
-            snapshot, manner: bot.manner, jobIcon: try await jobIcon(of: snapshot))
+            snapshot, manner: manner, jobIcon: try await jobIcon(of: snapshot))
         if let moment = nextChange(of: notice, on: surface) { return moment }
         let mine = surface.remote == nil ? try await predecessor(of: snapshot) : surface.remote
         let isNews = surface.ring || (mine == nil && snapshot.isNewStorm(to: surface))

@@ -139,7 +139,7 @@ extension Fact.Action {
     /// The question among `open` that the button belongs to, with its answer; nil: it belongs to none of them.
     func answer(among open: [QuestionRecord], at now: Moment) -> (QuestionRecord, QuestionEnd)? {
         guard case .question(let id)? = ItemKey(item), let record = open.first(where: { $0.id == id }),
-            let choice = key.flatMap(record.question.choice)
+            let choice = text.flatMap(record.question.answer) ?? key.flatMap(record.question.choice)
         else { return nil }
         return (record, QuestionEnd(answer: choice, by: channel ?? "desktop", at: now))
     }

@@ -65,6 +65,8 @@ package indirect enum Change: Sendable {
     case insertMessage(MessageRecord)
     /// Marks every message of the thread up to `through` as read.
     case markRead(bot: String, thread: String, through: Moment)
+    /// Pins a message, or no longer does. No such message: ignored.
+    case pinMessage(id: String, Bool)
     /// Gives the messages of people in the thread up to row `through` to a run that answers them.
     case giveMessages(bot: String, thread: String, run: String, through: Int64, at: Moment)
     /// Notes that the messages, and the reactions, that a run was given last are answered.
@@ -100,6 +102,8 @@ package indirect enum Change: Sendable {
     case parkOutbox(OutboxPark)
     /// Gives up the entries of a channel that are pending, that wait or that a rule holds. None of them: nothing happens.
     case discardOutbox(channel: String, at: Moment)
+    /// Takes the entries of an item that a rule holds out of line. None of them: nothing happens.
+    case supersedeHeld(item: String, at: Moment)
     /// Makes the settled entries of a channel due again that were made since a moment, but for those that another one took
     /// the place of. None of them: nothing happens.
     case replayOutbox(channel: String, since: Moment, at: Moment)
@@ -129,6 +133,11 @@ package indirect enum Change: Sendable {
     case putChannelEntry(ChannelEntry)
     /// Removes such a channel; its state stays. Guard: there is one.
     case removeChannelEntry(name: String)
+
+    /// Inserts a silence, and forgets those that ended before a moment. Guard: there is none of that id.
+    case putSilence(Silence, endedBefore: Moment)
+    /// Ends a silence at this moment; one that has not begun never does. Guard: it had not ended by then.
+    case endSilence(id: String, at: Moment)
 
     // MARK: Events
 
@@ -165,15 +174,18 @@ extension Change {
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .recordReply, .noteBot, .putBot, .removeBot: .bots
-        case .insertMessage, .markRead, .giveMessages, .answerMessages, .keepSession, .beginSession, .react,
+        case .insertMessage, .markRead, .pinMessage, .giveMessages, .answerMessages, .keepSession,
+            .beginSession, .react,
             .insertAttachment, .putItem:
             .talk
         case .insertQuestion, .closeQuestion: .questions
-        case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .replayOutbox,
+        case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .supersedeHeld,
+            .replayOutbox,
             .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
             .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry:
             .outbox
+        case .putSilence, .endSilence: .outbox
         case .append, .moveConsumer: .events
         }
     }
@@ -191,12 +203,15 @@ extension Change {
             .insertAttachment, .insertQuestion:
             true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
-            .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .keepSession,
+            .noteBot, .putBot, .removeBot, .markRead, .pinMessage, .giveMessages, .answerMessages,
+            .keepSession,
             .beginSession, .putItem, .closeQuestion,
-            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .replayOutbox,
+            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .supersedeHeld,
+            .replayOutbox,
             .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
             .insertReceipt,
-            .putChannel, .putChannelEntry, .removeChannelEntry, .append, .moveConsumer, .recordVerdicts,
+            .putChannel, .putChannelEntry, .removeChannelEntry, .putSilence, .endSilence, .append,
+            .moveConsumer, .recordVerdicts,
             .setFact, .removeRun, .removeHistory:
             false
         }
@@ -224,6 +239,7 @@ extension Change {
         case .noteBot(let name, _): "noteBot \(name)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
+        case .pinMessage(let id, _): "pinMessage \(id)"
         case .giveMessages(let bot, let thread, let run, _, _): "giveMessages \(bot)/\(thread) to \(run)"
         case .answerMessages(let bot, let thread): "answerMessages \(bot)/\(thread)"
         case .keepSession(_, let bot, let thread): "keepSession \(bot)/\(thread)"
@@ -238,6 +254,7 @@ extension Change {
         case .releaseOutbox(let release): "releaseOutbox \(release.channel)"
         case .parkOutbox(let park): "parkOutbox \(park.channel)"
         case .discardOutbox(let channel, _): "discardOutbox \(channel)"
+        case .supersedeHeld(let item, _): "supersedeHeld \(item)"
         case .replayOutbox(let channel, _, _): "replayOutbox \(channel)"
         case .rewriteOutbox(let id, _, _, _, _): "rewriteOutbox \(id)"
         case .wantSurface(let channel, let item, _, _, _): "wantSurface \(channel)/\(item)"
@@ -247,6 +264,8 @@ extension Change {
         case .forgetRemotes(let channel): "forgetRemotes \(channel)"
         case .insertReceipt(let record): "insertReceipt \(record.outbox)"
         case .putChannel(let channel): "putChannel \(channel.name)"
+        case .putSilence(let silence, _): "putSilence \(silence.id)"
+        case .endSilence(let id, _): "endSilence \(id)"
         case .append(let event): "append \(event.type.rawValue)"
         case .moveConsumer(let name, _, _): "moveConsumer \(name)"
         case .recordVerdicts(let verdicts): "recordVerdicts \(verdicts.first?.event ?? 0)"

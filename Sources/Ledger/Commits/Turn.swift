@@ -47,6 +47,8 @@ package struct TurnReads: Hashable, Sendable {
     ///
     /// A spec that has a ``JobSpec/notify`` is read of all ``runs``.
     package var specs: [String] = []
+    /// Whether the specs of ``specs`` are read of scheduled runs that did not fail, too.
+    package var needsSpecs = false
     /// Those of ``runs`` for which the last profiles of their job are read, up to ``profileCount``.
     package var forecasts: [String] = []
     package var profileCount = 0
@@ -108,7 +110,8 @@ package struct TurnInput: Sendable {
     package func runsWithSpec(of reads: TurnReads) -> [(run: RunRecord, onlyWish: Bool)] {
         let asked = Set(reads.specs)
         return reads.runs.compactMap { runs[$0] }.filter { $0.spec == nil }.map { run in
-            (run, !asked.contains(run.id) || run.kind == .scheduled && !run.state.isFailure)
+            let isLeftOut = run.kind == .scheduled && !run.state.isFailure && !reads.needsSpecs
+            return (run, !asked.contains(run.id) || isLeftOut)
         }
     }
 

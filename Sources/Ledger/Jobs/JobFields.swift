@@ -233,6 +233,11 @@ package struct JobFields: Sendable {
             }
         ),
         JobField(
+            "notify.alertAfter", .number(1...100), .at(\.alertAfter),
+            "Notify of failures from this many in a row on (default: the bot's, or 1).",
+            option: "alert-after", isRemovable: true,
+            shown: { $0[path: "notify.alertAfter"]?.int.map { "notifies after \($0) failures in a row" } }),
+        JobField(
             "notify.urgency", .choice(Urgency.allCases.map(\.rawValue)), .urgency,
             "How much a failure disturbs: low, normal or critical (default: the bot's, or critical).",
             option: "urgency", isRemovable: true,

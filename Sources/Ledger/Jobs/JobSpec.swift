@@ -52,6 +52,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     /// How long a run that a person asked for must take for its success to be reported by the default route; nil: as
     /// long as ``Routine/completionAfter``.
     package var notifyAfter: Duration?
+    /// The failures in a row after which it notifies; nil: as its bot has it.
+    package var alertAfter: Int?
     /// What it has to do with, such as `host: db1`; see ``JobLabels``.
     package var labels: [String: String] = [:]
     /// What of the output of a completed run becomes a message; nil: nothing.
@@ -165,6 +167,7 @@ extension JobSpec {
         try read(&urgency, .urgency)
         try read(&icon, .icon)
         try read(&notifyAfter, .notifyAfter)
+        try read(&alertAfter, .alertAfter)
         try read(&labels, .labels)
         try read(&outputMessage, .outputMessage)
         try read(&session, .session)

@@ -137,6 +137,10 @@ package protocol QuestionReading: Sendable {
     func openQuestions() async throws(LedgerError) -> [QuestionRecord]
     /// Questions, newest first.
     func questions(limit: Int) async throws(LedgerError) -> [QuestionRecord]
+    /// The last question about that subject, closed after a moment by a person with this answer.
+    func question(
+        about subject: String, answered answer: String, after moment: Moment
+    ) async throws(LedgerError) -> QuestionRecord?
 }
 
 /// What the pump and the keeper of surfaces read.
@@ -176,6 +180,8 @@ package protocol OutboxReading: Sendable {
     func channel(named name: String) async throws(LedgerError) -> ChannelRecord?
     /// The channels that were made on the command line, in the order in which they were.
     func channelEntries() async throws(LedgerError) -> [ChannelEntry]
+    /// The silences, also those that have ended, in the order in which they were made.
+    func silences() async throws(LedgerError) -> [Silence]
 }
 
 /// What every consumer of events reads.

@@ -55,8 +55,10 @@ package struct VerdictRecord: Hashable, Sendable {
     package var stage: StageName
     /// Why, as an enum's text.
     package var reason: String
-    /// Until when it is held.
+    /// Until when it is held, or kept from being sent.
     package var until: Moment?
+    /// The rule of a person that it was decided by; nil: none, or there is only one.
+    package var rule: String?
 
     /// A verdict about an event, or about an item.
     package init(_ verdict: Verdict, of event: Int64, item: String? = nil, at moment: Moment) {
@@ -65,6 +67,7 @@ package struct VerdictRecord: Hashable, Sendable {
         at = moment
         channel = verdict.channel
         stage = verdict.stage
+        (rule, until) = (verdict.rule, verdict.until)
         switch verdict.action {
         case .send(let dispatch):
             action = .send
@@ -82,8 +85,9 @@ package struct VerdictRecord: Hashable, Sendable {
     /// One of its parts.
     package init(
         event: Int64, channel: String, item: String?, at: Moment, action: Action, stage: StageName,
-        reason: String, until: Moment?
+        reason: String, until: Moment?, rule: String? = nil
     ) {
+        self.rule = rule
         self.event = event
         self.channel = channel
         self.item = item

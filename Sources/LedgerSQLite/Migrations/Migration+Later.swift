@@ -1,4 +1,30 @@
 extension Migration {
+    /// Until when only some channels ask a question, which earlier answers count for it, and what is held of an item.
+    static let graces = Migration(
+        version: 20,
+        sql: """
+            ALTER TABLE question ADD COLUMN grace_until INTEGER;
+            ALTER TABLE question ADD COLUMN subject TEXT;
+            CREATE INDEX question_subject ON question (subject, closed_at) WHERE subject IS NOT NULL;
+            CREATE INDEX outbox_held_item ON outbox (item) WHERE state = 'held';
+            """)
+
+    /// What people silenced, and by which of their rules a verdict was made.
+    static let silences = Migration(
+        version: 19,
+        sql: """
+            CREATE TABLE silence (
+                number INTEGER PRIMARY KEY,
+                id TEXT NOT NULL UNIQUE,
+                matchers TEXT NOT NULL,
+                begins INTEGER NOT NULL,
+                ends INTEGER NOT NULL,
+                made_by TEXT NOT NULL,
+                note TEXT
+            ) STRICT;
+            ALTER TABLE verdict ADD COLUMN rule TEXT;
+            """)
+
     /// Questions; those that are open are few, and are read at each look.
     static let questions = Migration(
         version: 16,

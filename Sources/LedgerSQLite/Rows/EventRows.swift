@@ -149,8 +149,8 @@ struct VerdictRows {
     init(in database: Database) throws(StoreFailure) {
         insert = try Prepared(
             """
-            INSERT OR REPLACE INTO verdict (event, channel, item, at, action, stage, reason, until)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO verdict (event, channel, item, at, action, stage, reason, until, rule)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, in: database)
     }
 
@@ -165,6 +165,7 @@ struct VerdictRows {
                 $0.put(verdict.stage)
                 $0.put(verdict.reason)
                 $0.put(verdict.until)
+                $0.put(verdict.rule)
             }
         }
     }
@@ -172,7 +173,7 @@ struct VerdictRows {
 
 extension VerdictRows {
     private static let query = """
-        SELECT event, channel, item, at, action, stage, reason, until FROM verdict
+        SELECT event, channel, item, at, action, stage, reason, until, rule FROM verdict
         """
 
     static func verdicts(on events: [Int64], in database: Database) throws(StoreFailure) -> [VerdictRecord] {
@@ -201,6 +202,7 @@ extension VerdictRows {
     private static func record(from row: inout Columns) throws(StoreFailure) -> VerdictRecord {
         VerdictRecord(
             event: row.integer(), channel: row.text(), item: row.optionalText(), at: row.moment(),
-            action: try row.word(), stage: try row.word(), reason: row.text(), until: row.optionalMoment())
+            action: try row.word(), stage: try row.word(), reason: row.text(), until: row.optionalMoment(),
+            rule: row.optionalText())
     }
 }

@@ -15,6 +15,7 @@ struct OutboxRows {
     private let park: Prepared
     private let expire: Prepared
     private let discard: Prepared
+    private let supersede: Prepared
     private let replay: Prepared
     private let rewrite: Prepared
     private let receipt: Prepared
@@ -59,6 +60,11 @@ struct OutboxRows {
             """
             UPDATE outbox SET state = 'discarded', next_at = NULL, settled_at = ?
             WHERE channel = ? AND state IN ('pending', 'waiting', 'held')
+            """, in: database)
+        supersede = try Prepared(
+            """
+            UPDATE outbox SET state = 'superseded', next_at = NULL, settled_at = ?
+            WHERE item = ? AND state = 'held'
             """, in: database)
         // Once tried, so that nothing newer is written over it.
         replay = try Prepared(
@@ -158,6 +164,13 @@ struct OutboxRows {
         try discard.run {
             $0.put(at)
             $0.put(channel)
+        }
+    }
+
+    func supersedeHeld(item: String, at: Moment) throws(StoreFailure) {
+        try supersede.run {
+            $0.put(at)
+            $0.put(item)
         }
     }
 

@@ -12,8 +12,8 @@ struct QuestionRows {
         insert = try Prepared(
             """
             INSERT INTO question (id, run, run_name, bot, text, choices, takes_text, fallback, asked_at, deadline,
-                state)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                state, grace_until, subject)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, in: database)
         close = try Prepared(
             """
@@ -37,6 +37,8 @@ struct QuestionRows {
             $0.put(question.askedAt)
             $0.put(question.deadline)
             $0.put(QuestionState.open)
+            $0.put(question.graceUntil)
+            $0.put(question.subject)
         }
     }
 
@@ -55,8 +57,27 @@ struct QuestionRows {
 extension QuestionRows {
     private static let query = """
         SELECT id, run, run_name, bot, text, choices, takes_text, fallback, asked_at, deadline, state, answer,
-            answered_by, closed_at FROM question
+            answered_by, closed_at, grace_until, subject FROM question
         """
+
+    /// The newest question about that, closed by a person with that answer since a moment.
+    static func answered(
+        about subject: String, _ answer: String, since moment: Moment, in database: Database
+    ) throws(StoreFailure) -> QuestionRecord? {
+        try Prepared(
+            query + """
+                 WHERE subject = ? AND closed_at > ? AND answer = ? AND state = 'answered'
+                    AND answered_by <> '\(QuestionEnd.byDefault)'
+                    AND substr(answered_by, 1, \(QuestionEnd.trust.count)) <> '\(QuestionEnd.trust)'
+                ORDER BY closed_at DESC, number DESC LIMIT 1
+                """, in: database
+        ).first(
+            {
+                $0.put(subject)
+                $0.put(moment)
+                $0.put(answer)
+            }, record)
+    }
 
     static func question(id: String, in database: Database) throws(StoreFailure) -> QuestionRecord? {
         try Prepared(query + " WHERE id = ?", in: database).first({ $0.put(id) }, record)
@@ -90,6 +111,8 @@ extension QuestionRows {
             (end.answer, end.by) = (answer, by)
             return end
         }
+        question.graceUntil = row.optionalMoment()
+        question.subject = row.optionalText()
         return QuestionRecord(question, run: run, end: end)
     }
 }

@@ -7,6 +7,7 @@ import Timeline
 struct TalkRows {
     private let insert: Prepared
     private let read: Prepared
+    private let pin: Prepared
     private let addItem: Prepared
     private let putItem: Prepared
     private let rewriteItem: Prepared
@@ -21,6 +22,7 @@ struct TalkRows {
             """, in: database)
         read = try Prepared(
             "UPDATE message SET read = 1 WHERE bot = ? AND thread = ? AND at <= ? AND read = 0", in: database)
+        pin = try Prepared("UPDATE message SET pinned = ? WHERE id = ?", in: database)
         addItem = try Prepared(
             "INSERT INTO item (revision, state, flush_at, updated_at, key) VALUES (?, ?, ?, ?, ?)",
             in: database)
@@ -68,6 +70,13 @@ struct TalkRows {
             $0.put(bot)
             $0.put(thread)
             $0.put(through)
+        }
+    }
+
+    func pin(_ id: String, _ isPinned: Bool) throws(StoreFailure) {
+        try pin.run {
+            $0.put(isPinned)
+            $0.put(id)
         }
     }
 

@@ -25,8 +25,8 @@ final class FreshRows {
     /// Forgets what `change` may touch.
     func forget(by change: Change) {
         switch change {
-        case .markRead, .giveMessages, .answerMessages, .beginSession, .react, .insertAttachment, .removeRun,
-            .removeHistory:
+        case .markRead, .pinMessage, .giveMessages, .answerMessages, .beginSession, .react, .insertAttachment,
+            .removeRun, .removeHistory:
             forget()
         default: break
         }

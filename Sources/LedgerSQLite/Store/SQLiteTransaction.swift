@@ -223,6 +223,7 @@ final class StationRows {
     private let runs: RunRows
     private let bots: BotRows
     private let channels: ChannelEntryRows
+    private let silences: SilenceRows
     private let talk: TalkRows
     private let conversations: ConversationRows
     private let questions: QuestionRows
@@ -240,6 +241,7 @@ final class StationRows {
         runs = try RunRows(in: database, ordinals: ordinals)
         bots = try BotRows(in: database)
         channels = try ChannelEntryRows(in: database)
+        silences = try SilenceRows(in: database)
         talk = try TalkRows(in: database)
         conversations = try ConversationRows(in: database)
         questions = try QuestionRows(in: database)
@@ -275,10 +277,13 @@ final class StationRows {
         case .removeBot(let name, let revision): try bots.remove(name, revision: revision)
         case .putChannelEntry(let channel): try channels.put(channel)
         case .removeChannelEntry(let name): try channels.remove(name)
+        case .putSilence(let silence, let moment): try silences.put(silence, endedBefore: moment)
+        case .endSilence(let id, let moment): try silences.end(id, at: moment)
         case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): if try talk.insert(message) { fresh.add(message) }
         case .markRead(let bot, let thread, let moment):
             try talk.markRead(bot: bot, thread: thread, through: moment)
+        case .pinMessage(let id, let isPinned): try talk.pin(id, isPinned)
         case .giveMessages(let bot, let thread, let run, let number, let at):
             try conversations.give(bot: bot, thread: thread, run: run, through: number, at: at)
         case .answerMessages(let bot, let thread): try conversations.answer(bot: bot, thread: thread)
@@ -296,6 +301,7 @@ final class StationRows {
         case .releaseOutbox(let release): try outbox.release(release)
         case .parkOutbox(let park): try outbox.park(park)
         case .discardOutbox(let channel, let at): try outbox.discard(channel: channel, at: at)
+        case .supersedeHeld(let item, let at): try outbox.supersedeHeld(item: item, at: at)
         case .replayOutbox(let channel, let since, let at):
             try outbox.replay(channel: channel, since: since, at: at)
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):

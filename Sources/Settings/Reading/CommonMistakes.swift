@@ -23,7 +23,7 @@ enum Instead: Hashable, Sendable {
         switch self {
         case .key(let key): return "did you mean \"\(key)\"?"
         case .hint(let template, _):
-            return template.replacing("VALUE", with: value.scalar ?? "...").replacing(
+            return template.replacing("VALUE", with: value.scalar ?? value.onlyElement ?? "...").replacing(
                 "NAME",
                 with: map.path.firstIndex(of: ".").map { String(map.path[$0...].dropFirst()) } ?? map.path)
         }
@@ -66,9 +66,19 @@ enum CommonMistakes {
 
     /// Keys of a bot.
     static let bot: [String: Instead] = Dictionary(
-        uniqueKeysWithValues: BotFields.notifications.map {
-            ($0.key, .hint("write notifications: { \($0.key): VALUE }"))
+        uniqueKeysWithValues: (BotFields.notifications.map(\.key) + BotFields.others.map(\.key)).map {
+            ($0, .hint("write notifications: { \($0): VALUE }"))
         })
+
+    /// Keys of a route.
+    static let route: [String: Instead] = [
+        "bots": .hint("write match: [bot=VALUE]"), "jobs": .hint("write match: [job=VALUE]"),
+        "bot": .hint("write match: [bot=VALUE]"), "job": .hint("write match: [job=VALUE]"),
+        "labels": .hint("write match: [host=db1]"), "label": .hint("write match: [host=db1]"),
+        "urgency": .hint("write match: [urgency=VALUE]"), "hours": .key("during"),
+        "time": .key("during"), "channels": .key("to"), "channel": .key("to"), "events": .key("when"),
+        "matchers": .key("match"),
+    ]
 
     /// Keys of the whole file.
     static let file: [String: Instead] = [

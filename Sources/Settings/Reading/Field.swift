@@ -71,6 +71,12 @@ struct Field {
 
     var isList: Bool { node.sequence != nil }
 
+    /// The text of a list's one element; nil: it is no list, or has more or none.
+    var onlyElement: String? {
+        guard let sequence = node.sequence, sequence.count == 1 else { return nil }
+        return sequence.first?.scalar?.string
+    }
+
     /// Whether nothing stands behind the key.
     var isEmpty: Bool { node.scalar.map { $0.string.isEmpty && $0.style == .plain } ?? false }
 

@@ -28,6 +28,7 @@ package struct ConfigurationSchema {
             "jobs": SchemaParts.map(of: job, "What runs, and when, by name.", not: JobName.reserved.sorted()),
             "channels": SchemaParts.map(of: channel, "Where notifications go, by name."),
             "routes": SchemaParts.list(of: route, "Which events go to which channels."),
+            "inhibit": SchemaParts.list(of: inhibition, "Failures that keep others quiet."),
         ]
         return .object([
             "$schema": .string("https://json-schema.org/draft/2020-12/schema"),
@@ -68,9 +69,10 @@ package struct ConfigurationSchema {
 
     private var bot: JSON {
         let kinds = SchemaParts.words(BotFields.backends)
-        let notifications = BotFields.notifications.map { row in
-            JSON.Member(row.key, row.form.schema.described(row.doc))
-        }
+        let notifications =
+            BotFields.notifications.map { row in
+                JSON.Member(row.key, row.form.schema.described(row.doc))
+            } + BotFields.others.map { JSON.Member($0.key, $0.schema.described($0.doc)) }
         let backend = BotFields.backend.map { JSON.Member($0.key, $0.schema.described($0.doc)) }
         let map = SchemaParts.object([.init("kind", kinds)] + backend, required: ["kind"])
         var schema = SchemaParts.object(
@@ -99,12 +101,33 @@ package struct ConfigurationSchema {
             [.init("kind", kind)] + settings, required: ["kind"] + form.requiredFields.map(\.name))
     }
 
+    private var inhibition: JSON {
+        func matchers(_ doc: String) -> JSON { SchemaParts.list(of: SchemaParts.word(), doc, least: 1) }
+        return SchemaParts.object(
+            [
+                .init("failing", matchers("What must fail, such as job=ping.")),
+                .init("silences", matchers("What is kept quiet meanwhile, such as event=failed.")),
+                .init(
+                    "equal", SchemaParts.list(of: SchemaParts.word(), "Labels that both have alike.")),
+            ], required: ["failing", "silences"])
+    }
+
     private var route: JSON {
         let words = SchemaParts.words(ConfigurationReader.routeWords.map(\.rawValue))
         return SchemaParts.object(
             [
                 .init("when", SchemaParts.list(of: words, "The events; one of them is enough.", least: 1)),
                 .init("to", SchemaParts.list(of: SchemaParts.word(), "The names of channels.", least: 1)),
+                .init(
+                    "match",
+                    SchemaParts.list(
+                        of: SchemaParts.word(), "What it must be about, such as job=backup or host=db1.",
+                        least: 1)),
+                .init("during", SchemaParts.hours.described("The hours in which the route applies.")),
+                .init(
+                    "after",
+                    JobForm.duration().schema.described(
+                        "How long its channels wait for somebody to see it elsewhere, such as 15m.")),
             ], required: ["when", "to"])
     }
 }

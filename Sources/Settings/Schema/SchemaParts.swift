@@ -30,6 +30,14 @@ enum SchemaParts {
         ])
     }
 
+    /// Hours of the day, or a list of them.
+    static let hours = JSON.object([
+        "anyOf": .array([
+            text(hoursPattern), list(of: text(hoursPattern), least: 1),
+        ])
+    ])
+    private static let hoursPattern = #"^([A-Za-z,-]+ )?\d{1,2}:\d\d-\d{1,2}:\d\d$"#
+
     /// An amount of money.
     static let amount = JSON.object([
         "type": .array([.string("number"), .string("string")]), "minimum": .int(0),

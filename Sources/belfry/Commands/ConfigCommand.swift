@@ -86,8 +86,10 @@ struct ConfigShowCommand: ParsableCommand {
         }
         for route in config.routes {
             let when = route.isDefault == true ? "default: what matters" : route.when.joined(separator: ", ")
+            let conditions = (route.match ?? []) + (route.during ?? [])
+            let about = conditions.isEmpty ? "" : " (\(conditions.joined(separator: ", ")))"
             screen.print(
-                screen.paint("route     ", .dim) + when + " -> " + route.to.joined(separator: ", "))
+                screen.paint("route     ", .dim) + when + about + " -> " + route.to.joined(separator: ", "))
         }
     }
 }

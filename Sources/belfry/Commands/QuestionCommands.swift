@@ -22,10 +22,11 @@ struct ConfirmCommand: ParsableCommand {
               belfry confirm "Delete 40 GB?" --default no --after 30m
               size=$(belfry confirm "Which size?" --choices small,medium,large)
               name=$(belfry confirm "What shall it be called?" --reply)
+              belfry confirm "Restart the router?" --grace 2m
             """)
 
     @Argument(help: "The question.")
-    var text: String
+    var text: String?
     /// What a shell makes of a text without quotes.
     @Argument(help: .hidden) var rest: [String] = []
     @Option(
@@ -40,6 +41,21 @@ struct ConfirmCommand: ParsableCommand {
         help: ArgumentHelp("Wait this long for an answer (default: for ever).", valueName: "duration"),
         transform: DurationArgument.read)
     var after: DurationArgument?
+    @Option(
+        help: ArgumentHelp(
+            "Ask on the desktop alone for this long, then everywhere.", valueName: "duration"),
+        transform: DurationArgument.read)
+    var grace: DurationArgument?
+    @Option(
+        help: ArgumentHelp(
+            "Be the hook of a coding agent, claude or codex; see: belfry hook install.",
+            valueName: "agent"))
+    var hook: CodingAgent?
+    @Option(
+        help: ArgumentHelp(
+            "How long a hook waits for your answer (default: claude 595s, codex 20s).",
+            valueName: "duration"), transform: DurationArgument.read)
+    var wait: DurationArgument?
     @Flag(help: "Accept any text as the answer.")
     var reply = false
     @Option(help: ArgumentHelp("The bot that asks.", valueName: "bot"), completion: Completions.bots)
@@ -47,6 +63,14 @@ struct ConfirmCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
+        if hook != nil {
+            guard text == nil, choices == nil, fallback == nil, after == nil, !reply else {
+                throw ValidationError("--hook takes its question from the agent: leave out the rest")
+            }
+            return
+        }
+        if wait != nil { throw ValidationError("--wait belongs to --hook; use --after") }
+        guard let text else { throw ValidationError("Missing expected argument '<text>'") }
         if !rest.isEmpty {
             let whole = JobText.quoted(([text] + rest).joined(separator: " "))
             throw ValidationError("the question is one argument; quote it: belfry confirm \(whole)")
@@ -62,10 +86,19 @@ struct ConfirmCommand: ParsableCommand {
     }
 
     func run() throws {
-        var request = AskRequest(id: UniqueID.v7(at: .now), text: text)
+        if let hook {
+            // Also without a daemon: of a code other than 0 agents make a decision.
+            guard let client = try? common.client() else { return }
+            return AgentHookRun(
+                agent: hook, client: client, wait: wait?.duration ?? hook.standardWait,
+                grace: grace?.duration ?? AgentHookRun.standardGrace
+            ).run()
+        }
+        var request = AskRequest(id: UniqueID.v7(at: .now), text: text ?? "")
         request.choices = choices?.split(separator: ",", omittingEmptySubsequences: false).map(Self.trimmed)
         request.default = fallback
         request.afterMs = after?.milliseconds
+        request.graceMs = grace?.milliseconds
         request.reply = reply ? true : nil
         request.bot = bot
         request.run = Machine.environment["BELFRY_RUN_ID"]

@@ -12,11 +12,14 @@ struct NotifyCommand: ParsableCommand {
         commandName: "notify", abstract: "Sends a notification.",
         discussion: """
             Use - to read the text from standard input. It goes where the routes lead
-            messages, or with --to over one channel alone.
+            messages, or with --to over one channel alone. With --action it has buttons,
+            and with --wait prints the key of the one that was pressed (code 0), or nothing
+            when nobody pressed one in time (code 6).
 
               belfry notify "The tape is full" --bot ops --urgency critical
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
               belfry notify --to phone "Dinner is ready"
+              belfry notify "Disk is full" --action clean="Clean up" --action no=Ignore --wait
             """)
 
     @Argument(help: "The text; - reads it from standard input.")
@@ -49,9 +52,41 @@ struct NotifyCommand: ParsableCommand {
         help: ArgumentHelp("Withdraw it after this time.", valueName: "duration"),
         transform: DurationArgument.read)
     var expire: DurationArgument?
+    @Option(
+        help: ArgumentHelp("A button, and the key that --wait prints; repeatable.", valueName: "key=label"))
+    var action: [NotifyButton] = []
+    @Flag(help: "Wait until a button is pressed, at most as long as --expire says.")
+    var wait = false
     @OptionGroup var common: CommonOptions
 
+    private func checkButtons() throws {
+        guard wait || !action.isEmpty else { return }
+        guard wait else { throw ValidationError("--action needs --wait: its answer is what is printed") }
+        guard !action.isEmpty else { throw ValidationError("--wait needs a button: --action KEY=LABEL") }
+        if to != nil || thread != nil || replace != nil {
+            throw ValidationError("a notification with buttons takes no --to, --thread or --replace")
+        }
+        if Set(action.map(\.key)).count < action.count {
+            throw ValidationError("each --action has a key of its own")
+        }
+    }
+
+    /// Prints the key of the button that a person chooses: they are the choices of a question, which survives the daemon.
+    private func ask(_ text: String) throws {
+        let whole = [title, text].compactMap(\.self).joined(separator: "\n")
+        var request = AskRequest(id: UniqueID.v7(at: .now), text: whole)
+        request.choices = action.map(\.label)
+        request.afterMs = expire?.milliseconds
+        request.bot = bot
+        request.run = Machine.environment["BELFRY_RUN_ID"]
+        let question = try QuestionWaiter(client: try common.client(), request: request).wait()
+        if common.json { StandardOutput.print(try WireCoding.text(question)) }
+        guard let pressed = action.first(where: { $0.label == question.answer }) else { throw ExitCode(6) }
+        if !common.json { StandardOutput.print(pressed.key) }
+    }
+
     func validate() throws {
+        try checkButtons()
         if to != nil, thread != nil {
             throw ValidationError("--to has a thread of its own: leave out --thread")
         }
@@ -61,7 +96,9 @@ struct NotifyCommand: ParsableCommand {
     }
 
     func run() throws {
-        var request = NotifyRequest(text: text == "-" ? try StandardInput.text(limit: 64 * 1024) : text)
+        let text = text == "-" ? try StandardInput.text(limit: 64 * 1024) : text
+        guard action.isEmpty else { return try ask(text) }
+        var request = NotifyRequest(text: text)
         request.title = title
         request.bot = bot
         request.thread = thread
@@ -74,6 +111,18 @@ struct NotifyCommand: ParsableCommand {
         request.expireMs = expire?.milliseconds
         let message: WireMessage = try common.client().ask(Endpoints.notify(body: request))
         if common.json { StandardOutput.print(try WireCoding.text(message)) }
+    }
+}
+
+/// `KEY=LABEL`.
+struct NotifyButton: ExpressibleByArgument {
+    let key: String
+    let label: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return nil }
+        (key, label) = (parts[0], parts[1])
     }
 }
 
@@ -99,7 +148,7 @@ struct MessageListCommand: ParsableCommand {
         commandName: "list", abstract: "Lists messages, newest first.",
         discussion: """
             Ids are shown by their last eight digits, which all commands accept. A dot marks
-            what nobody has read.
+            what nobody has read, a star what is pinned.
 
               belfry messages list ops --json
               belfry messages ops --limit 5
@@ -171,6 +220,7 @@ struct MessageShowCommand: ParsableCommand {
         screen.field("run", message.run)
         screen.field("at", screen.time(message.at))
         screen.field("read", message.read ? "yes" : "no")
+        screen.field("pinned", message.pinned ? "yes" : nil)
         screen.field("title", message.title)
         screen.field("reply to", message.replyTo)
         screen.field("sent by", message.sender)
@@ -183,9 +233,11 @@ struct MessageShowCommand: ParsableCommand {
 
 /// What a message says.
 enum MessageText {
-    /// Its first words on one line, behind a dot where nobody has read it: `● you: Summarize it.`.
+    /// Its first words on one line, behind a dot where nobody has read it, or a star where it is pinned:
+    /// `● you: Summarize it.`.
     static func preview(of message: WireMessage, glyphs: Bool) -> String {
-        let mark = message.read ? "  " : glyphs ? "● " : "* "
+        let unread = glyphs ? "● " : "* "
+        let mark = message.pinned ? (glyphs ? "★ " : "+ ") : message.read ? "  " : unread
         let who = message.from == "user" ? (message.sender ?? "you") + ": " : ""
         // No more of it than could be shown.
         let start = String(message.text.prefix(1000))
@@ -215,6 +267,27 @@ struct MessageArgument: ParsableArguments {
 
     func validate() throws {
         if id.allSatisfy(\.isWhitespace) { throw ValidationError("the id of a message is empty") }
+    }
+}
+
+struct PinCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pin", abstract: "Pins a message, so that it stands out in listings.",
+        discussion: """
+              belfry pin 2f1b7a11
+              belfry pin 2f1b7a11 --undo
+            """)
+
+    @OptionGroup var message: MessageArgument
+    @Flag(help: "No longer pin it.")
+    var undo = false
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let call = undo ? Endpoints.unpin(message.id) : Endpoints.pin(message.id)
+        let pinned = try common.client().ask(call)
+        if common.json { return try StandardOutput.print(json: pinned) }
+        StandardOutput.print(undo ? "No longer pinned." : "Pinned.")
     }
 }
 

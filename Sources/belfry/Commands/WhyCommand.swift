@@ -72,7 +72,10 @@ enum VerdictWords {
     /// `routed to desk; waits: no desktop here (the job failed)`.
     static func decision(of verdict: WireVerdict, _ screen: Screen) -> String {
         let why = reason(of: verdict)
-        if verdict.action == "suppress" { return "not sent: \(why)" }
+        if verdict.action == "suppress" {
+            let end = verdict.until.map { " until \(screen.time($0))" } ?? ""
+            return "not sent: \(why)\(end)"
+        }
         let isHeld = verdict.delivery.map { $0.state == "waits" && $0.waitsFor == "rule" } ?? true
         if verdict.action == "hold", isHeld { return "held until \(screen.time(verdict.until)): \(why)" }
         guard let delivery = verdict.delivery else { return "routed to \(verdict.channel ?? "-"): \(why)" }
@@ -87,7 +90,7 @@ enum VerdictWords {
         default: break
         }
         if verdict.action == "hold" { return "sent after \(screen.time(verdict.until)): \(why)" }
-        let isSilent = RingReason(rawValue: verdict.reason)?.rings == false
+        let isSilent = (RingReason(rawValue: verdict.reason)?.rings ?? true) == false || keepsQuiet(verdict)
         let form =
             verdict.stage == "grouping" ? "sent with earlier ones" : isSilent ? "sent silently" : "sent"
         return "\(form): \(why)"
@@ -99,6 +102,11 @@ enum VerdictWords {
     ) -> String {
         let note = OutboxNote.text(delivery, on: verdict.channel ?? "-", screen.now)
         return "routed to \(verdict.channel ?? "-"); " + (note.isEmpty ? "under way" : "waits: \(note)")
+    }
+
+    /// Whether a rule let it through without a ring.
+    private static func keepsQuiet(_ verdict: WireVerdict) -> Bool {
+        verdict.action == "send" && DispatchReason(rawValue: verdict.reason) != nil
     }
 
     private static func type(of verdict: WireVerdict) -> EventType? {
@@ -118,7 +126,7 @@ enum VerdictWords {
         let known =
             DispatchReason(rawValue: text)?.words ?? RingReason(rawValue: text)?.words
             ?? DaemonReason(rawValue: text)?.words
-        if let known { return known }
+        if let known { return known + (verdict.rule.map { " (\($0))" } ?? "") }
         if let type, type.rawValue.hasPrefix("run.") { return type.sentence }
         return RunReason(rawValue: text)?.words ?? delivery ?? type?.sentence ?? text
     }

@@ -98,6 +98,10 @@ enum Completions {
         ask(Endpoints.questions()).map(\.id).map { String($0.suffix(ShortID.shownDigits)) }
     }
 
+    static let silences = CompletionKind.custom { _, _, _ in
+        ask(Endpoints.silences()).map(\.id).map { String($0.suffix(ShortID.shownDigits)) }
+    }
+
     private static func ask<Value: Decodable>(_ call: Call<[Value]>) -> [Value] {
         for socket in Paths.socketsToTry() {
             let timeout = Duration.milliseconds(500)

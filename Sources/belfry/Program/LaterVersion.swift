@@ -5,12 +5,10 @@ import API
 /// Words of the contract that belong to a later version; they are refused, and help does not name them.
 enum LaterVersion {
     private static let commands: Set<String> = [
-        "widget", "pin", "silence",
+        "widget"
     ]
 
-    private static let flags: [String: Set<String>] = [
-        "notify": ["--action", "--wait"], "confirm": ["--grace", "--hook", "--wait"],
-    ]
+    private static let flags: [String: Set<String>] = [:]
 
     /// Why these arguments are refused; nil when nothing in them is of a later version.
     static func refusal(of arguments: [String]) -> APIError? {

@@ -8,6 +8,9 @@ struct QuestionWaiter {
     /// Called with the question once it is asked.
     var asked: (WireQuestion) -> Void = { _ in }
 
+    /// Whether it waits for a daemon that has stopped to come back.
+    var isPatient = true
+
     /// The question as it was closed.
     ///
     /// As long as this process lives the question stays open: the daemon withdraws it when the connection ends, and a
@@ -32,8 +35,9 @@ struct QuestionWaiter {
             } catch {
                 // A request that was sent and not answered may have been asked, and nobody else waits for it.
                 if error.code == .connectionLost { isSent = true }
-                guard isSent, mayPass(error) else { throw error }
+                guard isPatient, isSent, mayPass(error) else { throw error }
             }
+            guard isPatient else { throw APIError(.connectionLost, "the daemon has stopped") }
             try reconnection.wait()
         }
     }

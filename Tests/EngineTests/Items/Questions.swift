@@ -142,6 +142,28 @@ import Tracking
         }
     }
 
+    @Test func `is answered by what a person types, where a server takes that`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(
+            at: bus.address, "--capabilities", "actions,body,inline-reply")
+        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(
+            keepers: [.items, .surfaces, .questions], channels: [desk], hasRoutes: false
+        ) { tower in
+            var draft = asking()
+            (draft.choices, draft.takesText) = (["none"], true)
+            _ = try await tower.control.ask(draft)
+            let call = try #require(try await server.next())
+            #expect(call.actions == ["answer-1", "none", "inline-reply", "Reply"])
+            #expect(call.hints["x-kde-reply-placeholder-text"] == "s:Reply to ops")
+            #expect(call.body == "Deploy <b>it</b>?")
+            try server.reply("call it tower", to: call.id)
+            try await tower.until { try await end(tower) != nil }
+            #expect(try await end(tower)?.answer == "call it tower")
+            #expect(try await end(tower)?.by == "desk")
+        }
+    }
+
     @Test func `without buttons says how to answer`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address, "--capabilities", "body")

@@ -46,10 +46,12 @@ struct Tower {
         let clock = ManualClock(now: now)
         let ledger = try folder.ledger()
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
-        let configuration = EngineConfiguration(
+        var configured = EngineConfiguration(
             path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
             routing: hasRoutes ? Routing(routes: routes) : .standard(to: channels.map(\.name)),
             channels: channels)
+        configured.silences = try await ledger.silences()
+        let configuration = configured
         let activeConfiguration = ActiveConfiguration(configuration)
         let beforeReading = Mutexed<@Sendable () async -> Void>({})
         let (census, notes, health, file, reopened) = (
@@ -85,7 +87,7 @@ struct Tower {
             makeID: freshID, logger: quiet)
         let tools = ChannelTools(
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: health,
-            logger: quiet)
+            makeID: freshID, logger: quiet)
         let (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         let questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: quiet)
         let tower = Tower(

@@ -204,6 +204,10 @@ extension MemoryLedger {
         try await read { $0.channelEntries() }
     }
 
+    func silences() async throws(LedgerError) -> [Silence] {
+        try await read { $0.silences() }
+    }
+
     func botEntries() async throws(LedgerError) -> [BotEntry] {
         try await read { $0.botEntries() }
     }
@@ -262,6 +266,12 @@ extension MemoryLedger {
 
     func openQuestions() async throws(LedgerError) -> [QuestionRecord] {
         try await read { $0.openQuestions() }
+    }
+
+    func question(
+        about subject: String, answered answer: String, after moment: Moment
+    ) async throws(LedgerError) -> QuestionRecord? {
+        try await read { $0.question(about: subject, answered: answer, after: moment) }
     }
 
     func questions(limit: Int) async throws(LedgerError) -> [QuestionRecord] {

@@ -121,6 +121,17 @@ extension ModelLedger: QuestionReading {
 
     func openQuestions() -> [QuestionRecord] { questions.filter { $0.end == nil } }
 
+    func question(about subject: String, answered answer: String, after moment: Moment) -> QuestionRecord? {
+        let alike = questions.filter { record in
+            guard let end = record.end, record.question.subject == subject else { return false }
+            let isGiven = end.by.map { $0 != QuestionEnd.byDefault && !$0.hasPrefix(QuestionEnd.trust) }
+            return end.state == .answered && end.answer == answer && end.at > moment && isGiven ?? false
+        }
+        return alike.enumerated().max {
+            ($0.element.end?.at ?? moment, $0.offset) < ($1.element.end?.at ?? moment, $1.offset)
+        }?.element
+    }
+
     func questions(limit: Int) -> [QuestionRecord] { Array(questions.reversed().prefix(limit)) }
 }
 
@@ -202,6 +213,8 @@ extension ModelLedger: TalkReading {
 
 extension ModelLedger: OutboxReading, EventReading {
     func channelEntries() -> [ChannelEntry] { ownChannels }
+
+    func silences() -> [Silence] { allSilences }
 
     func outbox(id: String) -> OutboxRecord? { outbox.first { $0.id == id } }
 

@@ -25,6 +25,7 @@ struct ModelLedger: Sendable {
     var ownBots: [String: BotEntry] = [:]
     /// In the order in which they were made.
     var ownChannels: [ChannelEntry] = []
+    var allSilences: [Silence] = []
     var messages: [MessageRecord] = []
     var talk = ModelTalk()
     /// In the order they were asked.
@@ -107,6 +108,14 @@ struct ModelLedger: Sendable {
         case .removeChannelEntry(let name):
             try require(ownChannels.contains { $0.name == name })
             ownChannels.removeAll { $0.name == name }
+        case .putSilence(let silence, let moment):
+            allSilences.removeAll { $0.until < moment }
+            try require(!allSilences.contains { $0.id == silence.id })
+            allSilences.append(silence)
+        case .endSilence(let id, let moment):
+            let index = allSilences.firstIndex { $0.id == id && $0.until > moment }
+            try require(index != nil)
+            if let index { allSilences[index].until = moment }
         case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }
@@ -116,6 +125,10 @@ struct ModelLedger: Sendable {
                 if message.itemKey == .thread(bot: bot, thread: thread), message.at <= moment {
                     messages[index].read = true
                 }
+            }
+        case .pinMessage(let id, let isPinned):
+            for index in messages.indices where messages[index].message.id == id {
+                messages[index].pinned = isPinned
             }
         case .giveMessages, .answerMessages, .keepSession, .beginSession, .react, .insertAttachment:
             talk.apply(change, messages: &messages)
@@ -149,6 +162,11 @@ struct ModelLedger: Sendable {
             for index in outbox.indices
             where outbox[index].channel == channel && !outbox[index].state.isSettled {
                 (outbox[index].state, outbox[index].nextAt) = (.discarded, nil)
+                outbox[index].settledAt = at
+            }
+        case .supersedeHeld(let item, let at):
+            for index in outbox.indices where outbox[index].item == item && outbox[index].state == .held {
+                (outbox[index].state, outbox[index].nextAt) = (.superseded, nil)
                 outbox[index].settledAt = at
             }
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):

@@ -32,9 +32,11 @@ struct RandomChanges {
         case 13: return saveLive(model)
         case 14, 16: return .insertMessage(message())
         case 15 where flip(): return talk()
+        case 15 where flip():
+            return .pinMessage(id: "m\(Int.random(in: 0..<60, using: &numbers))", flip())
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
         case 17: return flip() ? putItem(model) : question()
-        case 26: return flip() ? putBot(model) : channelEntry()
+        case 26: return flip() ? putBot(model) : flip() ? channelEntry() : silence()
         case 25: return flip() ? .recordReply(reply()) : .noteBot(pick(["ops", "web"]), note())
         case 18: return .insertOutbox(entry())
         case 19: return flip() ? moveOutbox(model) : moveLine(model)
@@ -151,7 +153,8 @@ struct RandomChanges {
             event: Int64.random(in: 1...9, using: &numbers), channel: pick(["hook", "x"]),
             item: maybe { $0.pick(["job:a", "job:b"]) }, at: moment(),
             action: pick([.send, .hold, .suppress]),
-            stage: pick(StageName.allCases), reason: "r\(made)", until: maybe { $0.moment() })
+            stage: pick(StageName.allCases), reason: "r\(made)", until: maybe { $0.moment() },
+            rule: maybe { "silence \($0.made)" })
     }
 
     private mutating func putAttempt(_ model: ModelLedger) -> Change {
@@ -169,6 +172,18 @@ struct RandomChanges {
     private mutating func usage() -> BotUsage {
         BotUsage(
             inputTokens: made, cachedTokens: made / 2, outputTokens: 3, costMicros: maybe { Int64($0.made) })
+    }
+
+    /// Sometimes the guard of the change fails: the silence is there, or has ended.
+    private mutating func silence() -> Change {
+        let id = pick(["s1", "s2", "s3"])
+        if flip() { return .endSilence(id: id, at: moment()) }
+        let texts = pick([["job=a"], ["host!=db1", "job=~a|b"]])
+        let matchers = texts.compactMap { try? Matcher($0) }
+        let silence = try? Silence(
+            id: id, matchers: matchers, from: moment(), until: moment(), by: "u\(made)",
+            note: maybe { "n\($0.made)" })
+        return silence.map { .putSilence($0, endedBefore: moment()) } ?? .endSilence(id: id, at: moment())
     }
 
     private mutating func channelEntry() -> Change {
@@ -229,8 +244,11 @@ struct RandomChanges {
 
     private mutating func question() -> Change {
         let id = "q\(Int.random(in: 0..<20, using: &numbers))"
-        switch Int.random(in: 0..<5, using: &numbers) {
+        switch Int.random(in: 0..<6, using: &numbers) {
         case 0: return .closeQuestion(id: id, QuestionEnd(pick([.expired, .withdrawn]), at: moment()))
+        case 4:
+            let place = pick(["desk", QuestionEnd.byDefault, QuestionEnd.trust + "q1"])
+            return .closeQuestion(id: id, QuestionEnd(answer: "yes", by: place, at: moment()))
         case 1: return .closeQuestion(id: id, QuestionEnd(answer: "a\(made)", by: "desk", at: moment()))
         case 2:
             return .putItem(
@@ -248,6 +266,8 @@ struct RandomChanges {
             question.takesText = flip()
             question.fallback = maybe { _ in "yes" }
             question.deadline = maybe { $0.moment() }
+            question.graceUntil = maybe { $0.moment() }
+            question.subject = maybe { $0.pick(["s1", "s2"]) }
             return .insertQuestion(QuestionRecord(question, run: maybe { "r\($0.made)" }))
         }
     }
@@ -307,6 +327,7 @@ struct RandomChanges {
     private mutating func moveLine(_ model: ModelLedger) -> Change {
         let channel = pick(["hook", "x"])
         if flip(), flip() { return .discardOutbox(channel: channel, at: moment()) }
+        if flip(), flip() { return .supersedeHeld(item: pick(["job:a", "thread:ops/main"]), at: moment()) }
         if flip(), flip() { return .replayOutbox(channel: channel, since: moment(), at: moment()) }
         if flip() {
             return .parkOutbox(

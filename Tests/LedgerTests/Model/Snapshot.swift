@@ -65,10 +65,13 @@ extension Snapshot {
         answers["messages, found"] = try await ledger.messages(bot: "ops", search: "Hello", limit: 5)
         answers["questions"] = try await ledger.questions(limit: depth)
         answers["questions, open"] = try await ledger.openQuestions()
+        answers["a trusted question"] = try await ledger.question(
+            about: "s1", answered: "yes", after: Moment(seconds: 0))
         answers["a question"] = try await ledger.question(id: "q3")
         answers["bots"] = try await ledger.bots()
         answers["bot entries"] = try await ledger.botEntries()
         answers["channel entries"] = try await ledger.channelEntries()
+        answers["silences"] = try await ledger.silences()
         answers["months"] = try await ledger.months(of: nil)
         answers["months of one"] = try await ledger.months(of: "ops")
         answers["unread"] = try await ledger.unread()

@@ -1,0 +1,47 @@
+package import Grouping
+
+/// What a matter is about, as far as rules ask: whose it is, and how much it disturbs.
+package struct Topic: Hashable, Codable, Sendable {
+    /// The job's name; nil: it is about none.
+    package var job: String?
+    /// The bot that speaks, or owns the job.
+    package var bot: String?
+    /// The labels of the job.
+    package var labels: [String: String]
+    /// How much it disturbs.
+    package var urgency: Urgency
+
+    /// About nothing in particular, unless parts are named.
+    package init(
+        job: String? = nil, bot: String? = nil, labels: [String: String] = [:], urgency: Urgency = .normal
+    ) {
+        self.job = job
+        self.bot = bot
+        self.labels = labels
+        self.urgency = urgency
+    }
+
+    /// That of an event, without the labels of its job.
+    init(_ fact: Fact) {
+        let columns = fact.columns
+        let urgency: Urgency =
+            switch fact {
+            case .runFailed, .runLost, .ledgerFull: .critical
+            case .runStarted, .runProgress: .low
+            default: .normal
+            }
+        self.init(job: columns.job, bot: columns.bot, urgency: urgency)
+    }
+
+    /// That of a version of an item, without the labels of its job.
+    init(_ version: ItemSnapshot) {
+        var job: String?
+        switch version.content {
+        case .job(let report): job = report.job
+        // `JOB#N`.
+        case .question(let question): job = question.run?.split(separator: "#").first.map(String.init)
+        case .messages, .storm: break
+        }
+        self.init(job: job, bot: version.bot, urgency: version.urgency)
+    }
+}

@@ -1,0 +1,287 @@
+import API
+import ArgumentParser
+import Grouping
+import TerminalView
+import Timeline
+import Tracking
+
+/// A coding agent that runs a program at certain points of its work, and reads what it prints.
+enum CodingAgent: String, CaseIterable, ExpressibleByArgument {
+    case claude, codex
+
+    /// How long a question waits where nobody says: as long as the agent waits for the hook, which it asks beside its own
+    /// dialog; or a moment, where its own dialog appears only afterwards.
+    var standardWait: Duration {
+        switch self {
+        case .claude: .seconds(595)
+        case .codex: .seconds(20)
+        }
+    }
+
+    /// The agent's own bound of a hook, in seconds.
+    var timeout: Int {
+        switch self {
+        case .claude: 600
+        case .codex: 60
+        }
+    }
+
+    /// The points at which Belfry is asked, with the tools that matter there (nil: all of them).
+    var points: [(event: String, tools: String?)] {
+        switch self {
+        case .claude:
+            [
+                ("PermissionRequest", nil), ("PreToolUse", "AskUserQuestion"), ("Elicitation", nil),
+                ("Notification", nil), ("Stop", nil), ("StopFailure", nil),
+            ]
+        case .codex: [("PermissionRequest", nil), ("Stop", nil)]
+        }
+    }
+}
+
+/// What an agent writes to its hook, read with tolerance: what is unknown is left alone.
+///
+/// - Source: the agents' pages of hooks, August 2026; the schemas of codex-rs/hooks.
+struct AgentHook {
+    let agent: CodingAgent
+    let payload: JSON
+
+    /// What is to be done; nil: nothing.
+    enum Task {
+        case ask([AgentQuestion])
+        case say(NotifyRequest)
+    }
+
+    /// What is printed to let the agent do what it asks for, for a while without a question.
+    static let trustedFor = Duration.seconds(3600)
+
+    var task: Task? {
+        switch (payload["hook_event_name"]?.text, agent) {
+        case ("PermissionRequest", _): permission.map { .ask([$0]) }
+        case ("PreToolUse", .claude) where tool == "AskUserQuestion": questions.map { .ask($0) }
+        case ("Elicitation", .claude): elicitation.map { .ask([$0]) }
+        case ("Notification", .claude): notification.map { .say($0) }
+        case ("Stop", _): said(payload["last_assistant_message"]?.text, urgency: nil).map { .say($0) }
+        case ("StopFailure", .claude): failure.map { .say($0) }
+        default: nil
+        }
+    }
+
+    /// What is printed for these answers, in the order of the questions.
+    func output(_ answers: [String]) -> JSON? {
+        switch payload["hook_event_name"]?.text {
+        case "PermissionRequest": answers.first.flatMap(decision)
+        case "PreToolUse": chosen(answers)
+        case "Elicitation": answers.first.map(elicited)
+        default: nil
+        }
+    }
+
+    // MARK: Who asks
+
+    private var tool: String { payload["tool_name"]?.text ?? "" }
+    private var folder: String { payload["cwd"]?.text ?? "" }
+
+    /// The bot that the agent is: named after the folder in which it works.
+    var bot: String {
+        let last = folder.split(separator: "/").last.map(String.init) ?? ""
+        let plain = last.lowercased().unicodeScalars.map { scalar -> Character in
+            switch scalar {
+            case "a"..."z", "0"..."9", ".", "_": Character(scalar)
+            default: "-"
+            }
+        }
+        let name = String(String(plain).drop { !$0.isLetter && !$0.isNumber }.prefix(63))
+        return name.isEmpty ? agent.rawValue : name
+    }
+
+    /// The thread of the session: several work in one folder.
+    private var thread: String {
+        let session = payload["session_id"]?.text?.prefix(8) ?? ""
+        return session.isEmpty ? agent.rawValue : "\(agent.rawValue) \(PlainText.oneLine(String(session)))"
+    }
+
+    // MARK: Permissions
+
+    private static let allow = "allow"
+    private static let deny = "deny"
+    private static let always = "always allow"
+    private static var allowForAWhile: String { "allow for \(trustedFor.words)" }
+
+    private var suggestion: JSON? {
+        agent == .claude ? payload["permission_suggestions"]?.elements.first : nil
+    }
+
+    private var permission: AgentQuestion? {
+        guard !tool.isEmpty, let input = payload["tool_input"], let words = Self.words(of: input) else {
+            return nil
+        }
+        var choices = [Self.allow, Self.deny, Self.allowForAWhile]
+        if suggestion != nil { choices.append(Self.always) }
+        var question = AgentQuestion(
+            text: "\(agent.rawValue) wants to use \(tool):\n\(words)", choices: choices)
+        question.trust = AnswerTrust(
+            subject: subject(of: input), choice: Self.allowForAWhile,
+            forMs: Self.trustedFor.components.seconds * 1000)
+        return question
+    }
+
+    /// What exactly is asked for: an answer is never taken for anything that differs by a letter.
+    ///
+    /// The agent's own description of it does not count: it is worded otherwise each time.
+    private func subject(of input: JSON) -> String {
+        var input = input
+        input["description"] = nil
+        let parts = [agent.rawValue, folder, tool].map { JSON.string($0) } + [input]
+        return String(decoding: JSON.array(parts).bytes, as: UTF8.self)
+    }
+
+    /// What a person must read of a tool's input: the command, or all of it.
+    ///
+    /// Nil where a notification would not show it whole, letter for letter: nobody is asked to allow what can't be seen.
+    private static func words(of input: JSON) -> String? {
+        let whole = String(decoding: input.bytes, as: UTF8.self)
+        let main = input["command"]?.text ?? whole
+        let isShown = Preview.shape(main, to: longestShown) == main
+        guard isShown, !main.unicodeScalars.contains(where: { $0.properties.generalCategory == .format })
+        else {
+            return nil
+        }
+        guard input["command"] != nil, let description = input["description"]?.text else { return main }
+        return main + "\n" + PlainText.preview(description)
+    }
+
+    private static let longestShown = 800
+
+    private func decision(_ answer: String) -> JSON? {
+        var decision: JSON
+        switch answer {
+        case Self.allow, Self.allowForAWhile: decision = .object(["behavior": .string("allow")])
+        case Self.always:
+            guard let suggestion else { return nil }
+            decision = .object(["behavior": .string("allow"), "updatedPermissions": .array([suggestion])])
+        case Self.deny:
+            decision = .object([
+                "behavior": .string("deny"), "message": .string("The user denied this through Belfry."),
+                "interrupt": agent == .claude ? .bool(false) : nil,
+            ])
+        default: return nil
+        }
+        return Self.specific("PermissionRequest", [.init("decision", decision)])
+    }
+
+    private static func specific(_ event: String, _ members: [JSON.Member]) -> JSON {
+        .object([
+            "hookSpecificOutput": .members([.init("hookEventName", .string(event))] + members)
+        ])
+    }
+}
+
+/// A question of an agent to its user.
+struct AgentQuestion {
+    var text: String
+    var choices: [String]
+    var takesText = false
+    var trust: AnswerTrust?
+}
+
+// Questions of the agent itself, and of its tool servers.
+
+extension AgentHook {
+    private static let longestChoice = 60
+    private static let mostChoices = 10
+
+    private var asked: [JSON] { payload["tool_input"]?["questions"]?.elements ?? [] }
+
+    /// Nil where one of them can't be asked as it stands: then the agent asks by itself.
+    private var questions: [AgentQuestion]? {
+        let questions = asked.map { question -> AgentQuestion? in
+            guard let text = question["question"]?.text, !text.isEmpty,
+                let labels = Self.choices(question["options"]?.elements.map { $0["label"]?.text })
+            else { return nil }
+            let isMany = question["multiSelect"] == .bool(true)
+            let several = "\n(several are possible, as \(labels.prefix(2).joined(separator: ",")))"
+            // Its own dialog takes other words, too.
+            return AgentQuestion(text: text + (isMany ? several : ""), choices: labels, takesText: true)
+        }
+        let known = questions.compactMap(\.self)
+        return known.isEmpty || known.count < questions.count ? nil : known
+    }
+
+    /// Labels that can be choices; nil: one of them can't.
+    private static func choices(_ labels: [String?]?) -> [String]? {
+        guard let labels, !labels.isEmpty, labels.count <= mostChoices else { return nil }
+        let known = labels.compactMap(\.self).filter { !$0.isEmpty && $0.count <= longestChoice }
+        guard known.count == labels.count, Set(known.map { $0.lowercased() }).count == known.count else {
+            return nil
+        }
+        return known
+    }
+
+    private func chosen(_ answers: [String]) -> JSON? {
+        let texts = asked.compactMap { $0["question"]?.text }
+        guard texts.count == answers.count, var input = payload["tool_input"] else { return nil }
+        input["answers"] = .members(zip(texts, answers).map { JSON.Member($0, .string($1)) })
+        return Self.specific(
+            "PreToolUse", [.init("permissionDecision", .string("allow")), .init("updatedInput", input)])
+    }
+
+    private static let decline = "decline"
+
+    /// The one field of the form, with its schema; nil: there is another number of them.
+    private var field: JSON.Member? {
+        guard case .members(let fields)? = payload["requested_schema"]?["properties"], fields.count == 1
+        else { return nil }
+        return fields.first
+    }
+
+    private var elicitation: AgentQuestion? {
+        guard payload["mode"]?.text != "url", let message = payload["message"]?.text, let field else {
+            return nil
+        }
+        let server = payload["mcp_server_name"]?.text.map { "\($0): " } ?? ""
+        let (text, schema) = (server + message, field.value)
+        if let words = schema["enum"]?.elements, let labels = Self.choices(words.map(\.text)) {
+            guard !labels.contains(Self.decline) else { return nil }
+            return AgentQuestion(text: text, choices: labels + [Self.decline])
+        }
+        switch schema["type"]?.text {
+        case "boolean": return AgentQuestion(text: text, choices: ["yes", "no", Self.decline])
+        case "string": return AgentQuestion(text: text, choices: [Self.decline], takesText: true)
+        default: return nil
+        }
+    }
+
+    private func elicited(_ answer: String) -> JSON {
+        func end(_ action: String, _ content: JSON) -> JSON {
+            Self.specific("Elicitation", [.init("action", .string(action)), .init("content", content)])
+        }
+        guard answer != Self.decline, let field else { return end("decline", .members([])) }
+        let isFlag = field.value["type"]?.text == "boolean"
+        let value = isFlag ? JSON.bool(answer == "yes") : .string(answer)
+        return end("accept", .members([.init(field.name, value)]))
+    }
+
+    // MARK: What it reports
+
+    private var notification: NotifyRequest? {
+        // A permission is asked for by a hook of its own.
+        guard payload["notification_type"]?.text != "permission_prompt" else { return nil }
+        var request = said(payload["message"]?.text, urgency: nil)
+        request?.title = payload["title"]?.text
+        return request
+    }
+
+    private var failure: NotifyRequest? {
+        let reason = payload["error"]?.text ?? "unknown"
+        let detail = payload["error_details"]?.text.map { ": \($0)" } ?? ""
+        return said("\(agent.rawValue) stopped: \(reason)\(detail)", urgency: "critical")
+    }
+
+    private func said(_ text: String?, urgency: String?) -> NotifyRequest? {
+        guard let text, !text.allSatisfy(\.isWhitespace) else { return nil }
+        var request = NotifyRequest(text: String(text.prefix(16_000)))
+        (request.bot, request.thread, request.urgency) = (bot, thread, urgency)
+        return request
+    }
+}

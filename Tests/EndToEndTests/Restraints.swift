@@ -1,0 +1,69 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Silences and limits as a user meets them.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `notifications that are held back` {
+    private func home(_ text: String, bus: PrivateBus) async throws -> Belfry {
+        let belfry = try Belfry(bus: bus)
+        try belfry.write(text, to: "belfry.yaml")
+        try await belfry.start()
+        return belfry
+    }
+
+    @Test func `are silenced by matchers, explained, and shown when the silence is ended`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await home(
+            """
+            zone: UTC
+            jobs:
+              bad: { schedule: manual, labels: { host: db1 }, shell: exit 3 }
+              worse: { schedule: manual, labels: { host: db2 }, shell: exit 4 }
+            channels: { desk: { kind: desktop } }
+            routes:
+              - { when: [failed, recovered, message], to: [desk] }
+            """, bus: bus)
+        let added = try await belfry.run(
+            "silence", "add", "host=db1", "--for", "2h", "--note", "upgrade", "--json")
+        #expect(added.code == 0)
+        let silence = try added.json()
+        let id = try #require(silence["id"].text)
+        #expect(silence["state"].text == "active" && silence["note"].text == "upgrade")
+        _ = try await belfry.run("run", "bad", "--follow")
+        _ = try await belfry.run("run", "worse", "--follow")
+        let first = try #require(try await server.next())
+        #expect(first.summary.contains("worse"))
+        let why = try await belfry.run("why", "bad#1", "--not")
+        #expect(why.text.contains("it is silenced (silence \(id.suffix(8)))"), "\(why.text)")
+        #expect(try await belfry.run("silence").text.contains("host=db1"))
+        try await belfry.restart()
+        #expect(try await belfry.run("silence", "end", String(id.suffix(8))).code == 0)
+        // The restart shows again what was on the screen.
+        var second = try #require(try await server.next())
+        while !second.summary.contains("bad") { second = try #require(try await server.next()) }
+        #expect(second.hints["suppress-sound"] == nil)
+        #expect(try await belfry.run("silence", "list").text.contains("Nothing is silenced."))
+        let again = try await belfry.run("silence", "end", id)
+        #expect(again.code == 5 && again.errors.contains("the silence ended at"))
+    }
+
+    @Test func `refuse a silence without a matcher, without an end, or of everything`() async throws {
+        let bus = try await PrivateBus.start()
+        let belfry = try await home("zone: UTC\n", bus: bus)
+        for (words, sentence) in [
+            (["--for", "2h"], "name what to silence"),
+            (["job=a"], "a silence needs one end"),
+            (["job=~.*", "--for", "2h"], "match everything"),
+            (["job", "--for", "2h"], "is no matcher"),
+            (["job=a", "--for", "800d"], "up to 366d"),
+            (["job=a", "--until", "2020-01-01T00:00"], "not in the past"),
+        ] {
+            let answer = try await belfry.run("belfry", ["silence", "add"] + words)
+            #expect(answer.code == 2 && answer.errors.contains(sentence), "\(words): \(answer.errors)")
+        }
+        let unknown = try await belfry.run("silence", "end", "abcd1234")
+        #expect(unknown.code == 4 && unknown.errors.contains("no silence \"abcd1234\""))
+        #expect(try await belfry.run("digest").text.contains("Nothing is kept back."))
+    }
+}
