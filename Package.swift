@@ -97,7 +97,7 @@ let programs: [Target] = [
             "LedgerSQLite",
             "Engine", "WardenProtocol", "TerminalView", "Bots", "GatewayClient", "DBus", "Curl",
             "WebhookChannel", "Host",
-            "API", "APIClient", "CronBench", "CLinux", .sqlite, .logging,
+            "API", "APIClient", "CronBench", "CLinux", "TestSupport", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]

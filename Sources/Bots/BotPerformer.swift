@@ -112,7 +112,7 @@ package final class BotPerformer: TaskPerformer {
     }
 
     /// A bot that is asked.
-    private struct Asked {
+    struct Asked {
         var endpoint: BotEndpoint
         /// The most turns of its reply, where it may call tools; nil: it may call none.
         var maxTurns: Int?
@@ -146,7 +146,7 @@ package final class BotPerformer: TaskPerformer {
     }
 
     /// A call of the provider, after so much of the attempt's time was spent.
-    private func call(
+    func call(
         _ order: PromptOrder, _ endpoint: BotEndpoint, spent: Duration = .zero
     ) throws(AttemptFault) -> BotCall {
         do throws(ReplyFailure) {
@@ -161,6 +161,12 @@ package final class BotPerformer: TaskPerformer {
         }
     }
 
+    /// How much of the order's time is over: a job's is that of the whole reply, with tools and a summary; else each request
+    /// has its own.
+    func spent(of order: PromptOrder, since watch: Duration) -> Duration {
+        order.timeout == nil ? .zero : clock.sinceBoot - watch
+    }
+
     /// Asks the bot, in turns where it may call tools.
     private func ask(
         _ bot: Asked, _ prompt: Prompt, _ note: LoopNote, since watch: Duration,
@@ -168,14 +174,14 @@ package final class BotPerformer: TaskPerformer {
     ) async throws {
         let order = note.order
         guard let maxTurns = bot.maxTurns else {
-            return try await call(order, bot.endpoint).ask(prompt, report)
+            return try await call(order, bot.endpoint, spent: spent(of: order, since: watch))
+                .ask(prompt, report)
         }
         var prompt = prompt
         prompt.tools = await tools.offered(order.bot)
         var loop = ToolLoop(maxTurns: maxTurns) { prompt, _, report in
-            // A job's time is that of the whole reply, tools included; else each request has its own.
-            let spent = order.timeout == nil ? .zero : self.clock.sinceBoot - watch
-            try await self.call(order, bot.endpoint, spent: spent).ask(prompt, report)
+            try await self.call(order, bot.endpoint, spent: self.spent(of: order, since: watch))
+                .ask(prompt, report)
         } perform: { call in
             await self.tools.perform(call, order.bot, order.key)
         }
@@ -192,7 +198,7 @@ package final class BotPerformer: TaskPerformer {
         to bot: Asked, _ note: LoopNote, since watch: Duration,
         _ record: inout ExitRecord, _ file: inout OutputFile
     ) async throws {
-        let order = note.order
+        var (note, order) = (note, note.order)
         var reply = ReplyProgress()
         // Its provider, or a proxy before it, may repeat the key.
         let hidden = HiddenTexts(bot.endpoint.key.map { [$0.text] } ?? [])
@@ -202,12 +208,17 @@ package final class BotPerformer: TaskPerformer {
             file.append(shown.finish()[...])
             record.outputBytes = file.count
             record.outputTail = Array(hidden.hide(in: reply.text).utf8.suffix(ExitRecord.tailLimit))
-            record.usage = reply.usage.map { BotUsage($0, price: bot.backend.price) }
+            let usage = (reply.usage ?? TokenUsage()) + note.summaryUsage
+            record.usage =
+                usage == TokenUsage() && reply.usage == nil ? nil : BotUsage(usage, price: bot.backend.price)
+            record.summary = note.summary.map { TalkSummary(hidden.hide(in: $0.text), through: $0.through) }
         }
         var failure: ReplyFailure?
         defer {
             if record.reply == nil, !reply.text.isEmpty { record.partialReply = hidden.hide(in: reply.text) }
         }
+        try await summarize(bot, &note, since: watch)
+        order = note.order
         var last = clock.sinceBoot - ReplyProgress.interval
         attempts.report(.progress(order.key, ReplyProgress.waiting))
         let memory = try MemoryFile.text(
@@ -271,8 +282,13 @@ extension MemoryFile {
 extension PromptOrder {
     /// The conversation as a provider is asked it.
     fileprivate var turns: [Turn] {
-        earlier.map { Turn($0.isOfBot ? .assistant : .user, $0.text) } + [Turn(.user, text)]
+        SummaryText.leading(summary, earlier.map(Turn.init) + [Turn(.user, text)])
     }
+}
+
+extension Turn {
+    /// What one side said before.
+    init(_ turn: EarlierTurn) { self.init(turn.isOfBot ? .assistant : .user, turn.text) }
 }
 
 extension AttemptFault {

@@ -32,6 +32,10 @@ struct LoopNote: Hashable {
     /// When the attempt began.
     var start: Moment
     var state = LoopState()
+    /// What the bot keeps of what it is no longer shown, made in this attempt; nil: nothing was.
+    var summary: TalkSummary?
+    /// What making it used.
+    var summaryUsage = TokenUsage()
 
     /// The most bytes of its file; a longer reply ends with the daemon.
     static let limit = 16 << 20
@@ -44,6 +48,9 @@ extension LoopNote: AttemptNote {
             "text": .string(order.text),
             "earlier": .array(
                 order.earlier.map { .object(["isOfBot": .bool($0.isOfBot), "text": .string($0.text)]) }),
+            "known": order.summary.map { .string($0) },
+            "summary": summary.map { .string($0.text) }, "through": summary.map { .int($0.through) },
+            "summaryUsage": summaryUsage.json,
             "timeout": order.timeout.map { .int($0.milliseconds) }, "path": .string(order.output.path),
             "head": .int(order.output.headBytes), "tail": .int(order.output.tailBytes),
             "isReadLive": .bool(order.isReadLive), "start": .int(start.microseconds),
@@ -66,6 +73,11 @@ extension LoopNote: AttemptNote {
             timeout: json["timeout"]?.int.map { .milliseconds($0) },
             output: ProcessOrder.Output(path: path, headBytes: head, tailBytes: tail))
         order.isReadLive = json["isReadLive"] == .bool(true)
+        order.summary = json["known"]?.text
+        if let text = json["summary"]?.text, let through = json["through"]?.int {
+            summary = TalkSummary(text, through: Int64(through))
+        }
+        summaryUsage = json["summaryUsage"].flatMap(TokenUsage.init) ?? TokenUsage()
         self.start = Moment(microseconds: Int64(start))
         let turns = (json["turns"]?.elements ?? []).map(Turn.init)
         let results = (json["results"]?.elements ?? []).map(Turn.Part.init)

@@ -67,6 +67,8 @@ package struct ExitRecord: Hashable, Sendable {
     package var firstWord: Duration?
     /// What became of the session of the bot's provider; nil: it keeps none, or nothing is known of it.
     package var session: SessionOutcome?
+    /// What the bot keeps of what it will no longer be shown, made before it replied; nil: nothing was.
+    package var summary: TalkSummary?
     /// What the bot had said before its reply failed for good or was cut; nil: nothing.
     package var partialReply: String?
 

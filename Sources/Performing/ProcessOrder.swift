@@ -27,6 +27,10 @@ package struct PromptOrder: Hashable, Sendable {
     package var bot: String
     /// What was said before, the oldest first; a person begins.
     package var earlier: [EarlierTurn]
+    /// What the bot itself keeps of what was said before that; nil: nothing was.
+    package var summary: String?
+    /// What was said before ``earlier`` that the bot is to summarize first; nil: nothing.
+    package var older: OlderTalk?
     /// What the bot is asked.
     package var text: String
     /// How long the reply may take, from the start; nil: as long as the performer waits by itself.
@@ -67,6 +71,34 @@ package struct EarlierTurn: Hashable, Sendable {
     package init(isOfBot: Bool, text: String) {
         self.isOfBot = isOfBot
         self.text = text
+    }
+}
+
+/// What was said long ago: its bot summarizes it, and is shown the summary in its place from then on.
+package struct OlderTalk: Hashable, Sendable {
+    /// The turns, oldest first; a person begins.
+    package var turns: [EarlierTurn]
+    /// The row of the last message of them.
+    package var through: Int64
+
+    /// Turns up to the message of that row.
+    package init(_ turns: [EarlierTurn], through: Int64) {
+        self.turns = turns
+        self.through = through
+    }
+}
+
+/// What a bot keeps of what was said in a conversation, up to a message.
+package struct TalkSummary: Hashable, Sendable {
+    /// In the bot's own words.
+    package var text: String
+    /// The row of the last message that it is of.
+    package var through: Int64
+
+    /// A summary up to the message of that row.
+    package init(_ text: String, through: Int64) {
+        self.text = text
+        self.through = through
     }
 }
 

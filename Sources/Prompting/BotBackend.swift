@@ -28,6 +28,8 @@ package struct BotBackend: Hashable, Sendable {
     package var keepsSession = true
     /// The most tokens of a reply.
     package var maxTokens: Int
+    /// How many tokens the model reads and writes at a time; nil: nobody said.
+    package var context: Int?
     /// What tokens cost; nil: nobody said.
     package var price: TokenPrice?
     /// What the bot may cost; nil: there is no limit.
@@ -35,6 +37,12 @@ package struct BotBackend: Hashable, Sendable {
 
     /// The tokens of a reply where nothing is said.
     package static let standardTokens = 4096
+
+    /// The most bytes of what was said before that fit into a prompt: three for a token that the reply leaves.
+    package var talkLimit: Int {
+        guard let context else { return Conversation.byteLimit }
+        return min(max(context - maxTokens, context / 4) * 3, 1 << 20)
+    }
 
     /// A bot without system text, price and budget.
     package init(

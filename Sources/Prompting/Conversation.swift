@@ -48,6 +48,8 @@ package struct ThreadLine: Hashable, Sendable {
     package var file: File?
     /// Of a person's message the run that was to answer it, of the bot's the run that said it.
     package var run: String?
+    /// The row of its message; later ones have higher ones.
+    package var number: Int64 = 0
 
     /// A line of a person with this name, or of the bot with none.
     package init(
@@ -69,20 +71,23 @@ package struct ThreadLine: Hashable, Sendable {
 package struct Conversation: Sendable {
     /// The most turns before the one that is asked.
     package static let turnLimit = 60
-    /// The most bytes of all turns before the one that is asked.
+    /// The most bytes of all turns before the one that is asked, where nobody knows how much the model reads.
     package static let byteLimit = 128 * 1024
 
     /// The zone that times are shown in.
     package var zone: ZoneRules
+    /// The most bytes of all turns before the one that is asked.
+    let limit: Int
 
     /// Conversations whose times are shown in `zone`.
-    package init(zone: ZoneRules) {
+    package init(zone: ZoneRules, limit: Int = Self.byteLimit) {
         self.zone = zone
+        self.limit = limit
     }
 
     /// The turns of what was said `before`, oldest first, and as the last one what is `asked` now.
     ///
-    /// The oldest turns are left out where there are more than ``turnLimit``, or more than ``byteLimit`` bytes; the
+    /// The oldest turns are left out where there are more than ``turnLimit``, or more bytes than the limit; the
     /// `reactions` stand at the end of the last turn, a line each.
     package func turns(before: [ThreadLine], asked: [ThreadLine], reactions: [String] = []) -> [Turn] {
         var turns = earlier(before)
@@ -137,7 +142,7 @@ package struct Conversation: Sendable {
         var bytes = turns.reduce(0) { $0 + $1.text.utf8.count }
         var first = 0
         while first < turns.count {
-            let isWithin = turns.count - first <= Self.turnLimit && bytes <= Self.byteLimit
+            let isWithin = turns.count - first <= Self.turnLimit && bytes <= limit
             if isWithin, turns[first].speaker == .user { break }
             bytes -= turns[first].text.utf8.count
             first += 1

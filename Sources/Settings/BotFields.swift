@@ -105,6 +105,9 @@ enum BotFields {
     /// The most turns of a reply.
     static let turns = JobForm.number(1...100)
 
+    /// The tokens that a model reads and writes at a time.
+    static let context = JobForm.number(1024...10_000_000)
+
     /// The tokens of a budget.
     static let tokenBudget = JobForm.number(1...1_000_000_000_000)
 
@@ -116,6 +119,10 @@ enum BotFields {
         ("model", SchemaParts.word(), "The model, as the provider calls it."),
         ("key", FormField.Shape.secrets.schema, "Where the provider's key is read from."),
         ("maxTokens", JobForm.number(1...10_000_000).schema, "The most tokens of a reply (default: 4096)."),
+        (
+            "context", context.schema,
+            "How many tokens the model reads and writes at a time: before what was said fills it, the bot summarizes it."
+        ),
         ("system", SchemaParts.word(), "Who the bot is and how it behaves."),
         (
             "memory", SchemaParts.word(),

@@ -116,6 +116,7 @@ extension ConfigurationReader {
         let memory = parts["memory"]?.value(.path)?.text
         let session = parts["session"]?.choice(of: ["bot", "run"])
         let maxTokens = parts["maxTokens"]?.value(.number(1...10_000_000))?.int
+        let context = parts["context"]?.value(BotFields.context)?.int
         if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
         if dialect == .anthropic, parts["key"] == nil {
             key.fault("this bot has no key", hint: "write key: { file: /path }")
@@ -124,7 +125,7 @@ extension ConfigurationReader {
         var backend = BotBackend(
             dialect, reach: reach, model: model, maxTokens: maxTokens ?? BotBackend.standardTokens)
         (backend.system, backend.price, backend.budget) = (system, price, budget)
-        (backend.memory, backend.keepsSession) = (memory, session != "run")
+        (backend.memory, backend.keepsSession, backend.context) = (memory, session != "run", context)
         return BotInUse(backend, secrets: FormSecrets(secrets.contents), fault: secrets.fault)
     }
 

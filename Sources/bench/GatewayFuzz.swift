@@ -1,10 +1,12 @@
 import CronBench
+import GatewayClient
 import OpenClaw
 import Timeline
 import Tracking
 
-/// Mutated frames of a gateway: none traps, whatever is read of one is the same twice, and a reply that is put together of
-/// any events has the text that its changes add up to, and at most one end.
+/// Mutated frames of a gateway: none traps, whatever is read of one is the same twice, a reply that is put together of any
+/// events has the text that its changes add up to and at most one end, and what a list of jobs or a history shows is news
+/// once, also after what is known of them was written to a file and read again.
 ///
 /// A fault prints its seed and ends the program: `bench gateway-fuzz [COUNT [SEED]]`.
 enum GatewayFuzz {
@@ -19,6 +21,7 @@ enum GatewayFuzz {
         print("gateway-fuzz: \(count) frames, seed \(seed)")
         var random = SeededNumbers(seed: seed)
         var reply = Reply()
+        var scheduler = Scheduler()
         var (read, replies) = (0, 0)
         let watch = Stopwatch()
         for index in 0..<count {
@@ -28,6 +31,8 @@ enum GatewayFuzz {
                 read += 1
                 guard try GatewayFrame(bytes[...]) == frame else { throw Fault(description: "another frame") }
                 look(at: frame)
+                if case .response(_, .success(let payload)) = frame { try scheduler.apply(payload) }
+                if index.isMultiple(of: 200) { scheduler = Scheduler() }
                 if case .event("chat", let payload, _) = frame, let event = ChatEvent(payload) {
                     try reply.apply(event)
                 }
@@ -54,6 +59,49 @@ enum GatewayFuzz {
             _ = (trouble.hint(of: "b"), fault.pause, fault.missingScope)
         case .event(_, let payload, _): _ = GatewayChallenge(payload)
         case .other: break
+        }
+    }
+
+    /// What is known of a gateway's jobs, and of what was said elsewhere, look after look.
+    private struct Scheduler {
+        private var watch = GatewayWatch()
+        private var sync = SessionSync()
+        private var now = Moment(seconds: 1_737_264_000)
+
+        mutating func apply(_ payload: JSON) throws {
+            now = now + .seconds(60)
+            if payload["messages"] != nil { try review(SessionHistory(payload)) }
+            let jobs = (payload["jobs"]?.elements ?? []).compactMap { GatewayJob($0) }
+            let runs = (payload["entries"]?.elements ?? []).compactMap { GatewayRun($0) }
+            guard !jobs.isEmpty || !runs.isEmpty else { return }
+            for job in jobs {
+                _ = (job.isKnown, StaggerOffset.of(job.id, within: job.stagger), job.whole.bytes)
+            }
+            try review(GatewayLook(at: now, jobs: jobs, runs: runs))
+        }
+
+        private mutating func review(_ look: GatewayLook) throws {
+            let news = watch.review(look, at: now)
+            for item in news { _ = (item.words(at: now, in: .utc), item.matter.word) }
+            guard GatewayWatch(watch.json) == watch else {
+                throw Fault(description: "what is known of the jobs is another when it is read again")
+            }
+            // A list with two jobs of one id shows each of them in turn.
+            let isPlain = Set(look.jobs.map(\.id)).count == look.jobs.count
+            let again = watch.review(look, at: now)
+            if isPlain, !again.isEmpty { throw Fault(description: "the same look is news again: \(again)") }
+            _ = (watch.nextDeadline(after: now), watch.review(at: now + .seconds(86_400)), watch.troubled)
+        }
+
+        private mutating func review(_ history: SessionHistory) throws {
+            let sent = [SentPrompt("hi", to: "s", at: Moment(seconds: 1_737_264_000))]
+            _ = sync.review(history, sent: sent)
+            guard let read = SessionSync(sync.json), read.json == sync.json else {
+                throw Fault(description: "what is known of the history is another when it is read again")
+            }
+            guard sync.review(history, sent: sent).isEmpty else {
+                throw Fault(description: "the same history is news again")
+            }
         }
     }
 
@@ -91,6 +139,11 @@ extension FuzzStreams {
         #"{"type":"event","event":"chat","payload":{"runId":"k1","seq":2,"state":"error","errorMessage":"rate limited","errorKind":"rate_limit"}}"#,
         #"{"type":"res","id":"8","ok":true,"payload":{"runId":"k5","status":"ok","startedAt":1737264003000}}"#,
         #"{"type":"res","id":"4","ok":true,"payload":{"messages":[{"role":"user","content":"hi","timestamp":1737264001000,"__openclaw":{"id":"m","seq":1}},{"role":"assistant","content":[{"type":"text","text":"ho"}]}],"sessionInfo":{"hasActiveRun":true,"activeRunIds":["k1"]},"hasMore":false}}"#,
+        #"{"type":"res","id":"9","ok":true,"payload":{"jobs":[{"id":"j","name":"Brief","enabled":true,"createdAtMs":1,"updatedAtMs":1,"configRevision":"r1","schedule":{"kind":"cron","expr":"0 7 * * *","tz":"America/Los_Angeles","staggerMs":300000},"sessionTarget":"isolated","wakeMode":"now","payload":{"kind":"agentTurn","message":"Summarize","timeoutSeconds":600},"delivery":{"mode":"announce"},"state":{"nextRunAtMs":1737264000000,"runningAtMs":1737263000000,"lastRunAtMs":1737262000000,"lastRunStatus":"error","lastError":"timeout","consecutiveErrors":2,"lastDeliveryStatus":"not-delivered"}},{"id":"k","enabled":false,"schedule":{"kind":"every","everyMs":60000,"anchorMs":0},"payload":{"kind":"systemEvent","text":"x"},"state":{"autoDisabled":{"reason":"consecutive-failures"}}}],"total":2,"offset":0,"limit":50,"hasMore":false,"nextOffset":null}}"#,
+        #"{"type":"res","id":"10","ok":true,"payload":{"jobs":[{"id":"j","displayName":"One","schedule":{"kind":"at","at":"2027-02-01T16:00:00Z"},"payload":{"kind":"command","argv":["x"]},"state":{"nextRunAtMs":1801497600000}}],"total":1,"hasMore":false}}"#,
+        #"{"type":"res","id":"11","ok":true,"payload":{"entries":[{"ts":1737264005000,"jobId":"j","action":"finished","status":"error","error":"rate limit","deliveryStatus":"not-delivered","deliveryError":"no route","runAtMs":1737264000000,"durationMs":2000,"nextRunAtMs":1737350400000,"usage":{"input_tokens":1}},{"ts":1737264006000,"jobId":"k","status":"ok","runAtMs":1737264001000}],"total":2,"hasMore":false}}"#,
+        #"{"type":"res","id":"12","ok":true,"payload":{"sessionKey":"s","messages":[{"role":"user","content":"hi","timestamp":1737264001000,"__openclaw":{"id":"m1","seq":1}},{"role":"assistant","content":"ho","timestamp":1737264002000},{"role":"toolResult","content":[],"timestamp":1737264003000},{"role":"user","content":"elsewhere","timestamp":1737264009000,"idempotencyKey":"k9"}],"inFlightRun":{"runId":"k1"},"hasMore":true,"nextOffset":4}}"#,
+        #"{"type":"event","event":"cron","payload":{"jobId":"j","action":"finished","runAtMs":1,"durationMs":2,"status":"error","error":"timeout","deliveryStatus":"not-delivered","nextRunAtMs":3},"seq":14}"#,
     ].map { Array($0.utf8) }
 
     /// A frame of a gateway that is nearly right.

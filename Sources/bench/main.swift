@@ -39,10 +39,15 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "gateway-fuzz", "mutated frames for the parser of OpenClaw gateways; [COUNT [SEED]]",
         { try GatewayFuzz.run(arguments: $0) }
     ),
+    (
+        "gateway", "a thousand idle gateways: memory, processor, status, a delta to the terminal; [COUNT [SECONDS]]",
+        GatewayBench.run
+    ),
+    ("gateway-stand", "the gateway of bench chaos; FOLDER PORT", GatewayStand.run),
     ("bots", "a hundred bots talking: terminal, desktop, echo and turns; [BOTS]", BotsBench.run),
     ("provider", "what a real provider of bots can do; config/check-provider", ProviderCheck.run),
     (
-        "gateway", "what a real OpenClaw gateway can do; config/check-gateway",
+        "gateway-check", "what a real OpenClaw gateway can do; config/check-gateway",
         { try await GatewayCheck.run(arguments: $0) }
     ),
     ("dbus", "Notify calls a second", DBusBench.run),
@@ -57,7 +62,10 @@ guard let name = words.first, name != "--help" else {
     exit(words.isEmpty ? 2 : 0)
 }
 /// Those that take minutes or arguments, and are asked for by name.
-let long: Set = ["fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "load", "bots", "provider", "gateway"]
+let long: Set = [
+    "fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "load", "bots", "provider", "gateway", "gateway-check",
+    "gateway-stand",
+]
 let chosen = benches.filter { $0.name == name || name == "all" && !long.contains($0.name) }
 guard !chosen.isEmpty else {
     print("bench: there is no bench \"\(name)\"; bench --help lists them")

@@ -31,9 +31,12 @@ private struct PerformerScene {
     }
 
     /// All that is reported of an attempt, and how it ended.
-    func reply() async throws -> (events: [PerformerEvent], end: ExitRecord) {
-        performer.start(
-            .prompt(PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))))
+    ///
+    /// What is `older` is to be summarized first.
+    func reply(older: OlderTalk? = nil) async throws -> (events: [PerformerEvent], end: ExitRecord) {
+        var order = PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))
+        (order.older, order.summary) = (older, older == nil ? nil : "They drink tea.")
+        performer.start(.prompt(order))
         var events: [PerformerEvent] = []
         while await performer.waitForEvents() {
             events += performer.takeEvents()
@@ -101,5 +104,52 @@ private struct PerformerScene {
         let stream = Streams.messages.replacing("end_turn", with: "model_context_window_exceeded")
         let end = try await PerformerScene(await ProviderServer(.init(stream)), .anthropic).reply().end
         #expect(end.fault?.reason == .truncated && end.partialReply == "Hello")
+    }
+
+    private static let older = OlderTalk(
+        [EarlierTurn(isOfBot: false, text: "Which tea?"), EarlierTurn(isOfBot: true, text: "Green.")],
+        through: 7)
+
+    /// The turns of the next request, as `user: text`.
+    private func turns(_ server: ProviderServer) async throws -> [String] {
+        let body = JSON(parsing: Array(try await server.request().body.utf8)[...])
+        return (body?["messages"]?.elements ?? []).map {
+            "\($0["role"]?.text ?? ""): \($0["content"]?.text ?? "")"
+        }
+    }
+
+    @Test func `summarizes what it will no longer be shown, and counts what that used`() async throws {
+        let usage = #"data: {"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":7}}"# + "\n\n"
+        let summary = chat(#"{"content":"<internal>so</internal>Green tea."}"#, finish: "stop")
+            .replacing("data: [DONE]", with: usage + "data: [DONE]")
+        let server = try await ProviderServer(.init(summary), .init(chat(#"{"content":"Hello"}"#, finish: "stop")))
+        let (events, end) = try await PerformerScene(server).reply(older: Self.older)
+        #expect(end.summary == TalkSummary("Green tea.", through: 7) && end.reply == "Hello", "\(end)")
+        #expect(end.usage?.inputTokens == 30 && end.usage?.outputTokens == 7)
+        let phases = events.compactMap { if case .progress(_, let report) = $0 { report.phase } else { nil } }
+        #expect(phases.first == "summarizing what was said before", "\(phases)")
+        let asked = try await turns(server)
+        #expect(asked.count == 3 && asked[0].contains("They drink tea.") && asked[1] == "assistant: Green.")
+        #expect(asked[0].hasSuffix("Which tea?") && asked[2].hasPrefix("user: [SUMMARY REQUEST - "))
+        let then = try await turns(server)
+        #expect(then.count == 1 && then[0].contains("\n\nGreen tea.\n\n") && then[0].hasSuffix("Hi"), "\(then)")
+    }
+
+    @Test func `goes on with the summary that it had where it declines to write another one`() async throws {
+        let server = try await ProviderServer(
+            .init(chat(#"{"refusal":"I can't help."}"#, finish: "stop")),
+            .init(chat(#"{"content":"Hello"}"#, finish: "stop")))
+        let end = try await PerformerScene(server).reply(older: Self.older).end
+        #expect(end.summary == nil && end.reply == "Hello" && end.fault == nil, "\(end)")
+        _ = try await server.request()
+        #expect(try await turns(server).first?.contains("They drink tea.") == true)
+    }
+
+    @Test func `is tried again as a whole where no summary can be had now`() async throws {
+        let server = try await ProviderServer(
+            .init("{}", status: 429, type: "application/json", headers: ["Retry-After": "600"]))
+        let end = try await PerformerScene(server).reply(older: Self.older).end
+        #expect(end.fault?.reason == .rateLimited && end.fault?.mayPass == true, "\(end)")
+        #expect(end.summary == nil && end.reply == nil)
     }
 }

@@ -60,14 +60,15 @@ private final class LoopScene: Sendable {
     }
 
     /// Orders the reply, and returns when its first call has come.
-    func begin() async {
-        order()
+    func begin(older: OlderTalk? = nil) async {
+        order(older)
         for await _ in box.arrivals { return }
     }
 
-    private func order() {
-        performer.start(
-            .prompt(PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))))
+    private func order(_ older: OlderTalk? = nil) {
+        var order = PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))
+        order.older = older
+        performer.start(.prompt(order))
     }
 
     func reply() async throws -> (events: [PerformerEvent], end: ExitRecord) {
@@ -196,6 +197,78 @@ private final class LoopScene: Sendable {
         #expect(known == isRepeatable && (known || answers.first?.contains("not known whether") == true))
         let asked = (body["messages"]?.elements ?? []).dropLast().last?["content"]?.elements ?? []
         #expect(asked.first?["signature"]?.text == "s1" && asked.count == 4, "\(asked)")
+    }
+
+    @Test func `makes no second summary after the daemon ended in a call`() async throws {
+        let server = try await ProviderServer(
+            .init(Streams.messages), .init(Self.messages), .init(Streams.messages))
+        let first = try LoopScene(server, .anthropic, isStopping: true)
+        await first.begin(older: OlderTalk([EarlierTurn(isOfBot: false, text: "Tea?")], through: 3))
+        let next = try LoopScene(server, .anthropic, in: first.folder)
+        let end = try await next.goOn().end
+        #expect(end.reply == "Wait.\n\nHello" && end.summary == TalkSummary("Hello", through: 3), "\(end)")
+        for part in ["[SUMMARY REQUEST - ", "[SUMMARY OF ", "[SUMMARY OF "] {
+            #expect(try await server.request().body.contains(part))
+        }
+    }
+
+    private static func stream(_ lines: String...) -> String {
+        let start =
+            #"{"type":"message_start","message":{"id":"m1","type":"message","role":"assistant","model":"haiku","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":30,"output_tokens":1}}}"#
+        return ([start] + lines + [#"{"type":"message_stop"}"#]).map { line in
+            "event: \(line.dropFirst(9).prefix { $0 != "\"" })\ndata: \(line)\n\n"
+        }.joined()
+    }
+
+    private static let asking = stream(
+        #"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        #"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Wait."}}"#,
+        #"{"type":"content_block_stop","index":0}"#,
+        #"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"say","input":{}}}"#,
+        #"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"text\":"}}"#,
+        #"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"\"yes\"}"}}"#,
+        #"{"type":"content_block_stop","index":1}"#,
+        #"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":7}}"#)
+
+    private static let ending = stream(
+        #"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        #"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Done."}}"#,
+        #"{"type":"content_block_stop","index":0}"#,
+        #"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}}"#)
+
+    /// What the messages of a request say, in a form in which both ways to write a text are the same.
+    private func said(_ server: ProviderServer) async throws -> [String] {
+        let body = JSON(parsing: Array(try await server.request().body.utf8)[...])
+        return (body?["messages"]?.elements ?? []).map { message in
+            let content = message["content"] ?? .null
+            let blocks = content.text.map { ["text: \($0)"] } ?? content.elements.map { block in
+                let parts = [
+                    block["id"]?.text, block["tool_use_id"]?.text, block["name"]?.text,
+                    block["input"].map { "\($0["text"]?.text ?? "")" }, block["text"]?.text,
+                    block["content"]?.text,
+                ]
+                return "\(block["type"]?.text ?? ""): " + parts.compactMap(\.self).joined(separator: " ")
+            }
+            return "\(message["role"]?.text ?? "") " + blocks.joined(separator: ", ")
+        }
+    }
+
+    @Test func `sends what the provider's own package sends that drives such a loop`() async throws {
+        let theirs = try await ProviderServer(.init(Self.asking, piece: 9), .init(Self.ending))
+        let process = try ChildProcess(
+            PythonTools.interpreter(),
+            [PythonTools.script("provider-reader.py"), "anthropic-tools", theirs.url()])
+        var lines = process.lines.makeAsyncIterator()
+        let line = await lines.next() ?? ""
+        let read = try #require(JSON(parsing: Array(line.utf8)[...]))
+        let ours = try await ProviderServer(.init(Self.asking, piece: 9), .init(Self.ending))
+        let scene = try LoopScene(ours, .anthropic)
+        let end = try await scene.reply().end
+        #expect(end.reply == read["text"]?.text && end.reply == "Wait.\n\nDone.", "\(line)")
+        #expect(read["calls"]?.elements.map { $0["arguments"]?["text"]?.text } == ["yes"])
+        #expect(scene.box.calls.withLock { $0.map { $0.arguments["text"]?.text } } == ["yes"])
+        for _ in 1...2 { #expect(try await said(ours) == said(theirs)) }
+        #expect(read["reason"]?.text == "end_turn")
     }
 
     @Test func `has each of a thousand calls answered, and few of them performed`() async throws {

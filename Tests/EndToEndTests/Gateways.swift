@@ -142,13 +142,13 @@ import Tracking
         let token = folder.file("token")
         try Data("shared-token\n".utf8).write(to: URL(fileURLWithPath: token))
         let good = try ChildProcess(
-            BuiltProgram.path("bench"), ["gateway", gateway.url, "--token-file", token, "--ask"])
+            BuiltProgram.path("bench"), ["gateway-check", gateway.url, "--token-file", token, "--ask"])
         var lines: [String] = []
         for await line in good.lines { lines.append(line) }
         #expect(await good.status() == 0, "\(lines)")
         #expect(lines.contains { $0.contains("chat.send") && $0.contains("\"Hello there\"") }, "\(lines)")
         #expect(!lines.contains { $0.contains("fails") } && gateway.requests.allSatisfy { $0.fault == nil })
-        let bad = try ChildProcess(BuiltProgram.path("bench"), ["gateway", gateway.url])
+        let bad = try ChildProcess(BuiltProgram.path("bench"), ["gateway-check", gateway.url])
         var words: [String] = []
         for await line in bad.lines { words.append(line) }
         #expect(await bad.status() == 1)

@@ -88,11 +88,13 @@ import Tracking
     private static let sent = Moment(seconds: 1_793_000_000)
 
     private func after(
-        _ wait: String, _ rows: String..., info: String = "", sent: Moment = Self.sent
+        _ wait: String, _ rows: String..., info: String = "", sent: Moment = Self.sent,
+        earlier: [SentPrompt] = []
     ) -> RunRecovery {
         RunRecovery(
             "k1", message: "How is it?", sent: sent, wait: RunWaitResult(json(#"{"status":"\#(wait)"}"#)),
-            history: SessionHistory(json(#"{"messages":[\#(rows.joined(separator: ","))]\#(info)}"#)))
+            history: SessionHistory(json(#"{"messages":[\#(rows.joined(separator: ","))]\#(info)}"#)),
+            earlier: earlier)
     }
 
     private func row(_ role: String, _ text: String, at seconds: Int64 = 1_793_000_005) -> String {
@@ -108,6 +110,26 @@ import Tracking
         #expect(after("timeout", row("user", "How is it?", at: 1_792_000_000)) == .neverSent)
         #expect(after("timeout", row("user", "How is it?")) == .isRunning)
         #expect(after("timeout", row("user", "[Mon 10:00] How is it?")) == .isRunning)
+    }
+
+    @Test func `is not taken for the same words a minute before`() {
+        var before = SentPrompt("How is it?", to: "s", at: Self.sent - .seconds(60))
+        let rows = [row("user", "How is it?", at: 1_792_999_941), row("assistant", "Rain.", at: 1_792_999_950)]
+        // Nobody knows whether the gateway had that one.
+        #expect(after("timeout", rows[0], rows[1], earlier: [before]) == .replied("Rain."))
+        before.isTaken = true
+        #expect(after("timeout", rows[0], rows[1], earlier: [before]) == .neverSent)
+        #expect(after("timeout", rows[0], rows[1], info: idle, earlier: [before]) == .neverSent)
+        #expect(
+            after(
+                "timeout", rows[0], rows[1], row("user", "How is it?"), row("assistant", "Fine."),
+                earlier: [before]) == .replied("Fine."))
+        // One that was sent later is none before it.
+        before.at = Self.sent + .seconds(9)
+        #expect(after("timeout", row("user", "How is it?"), info: idle, earlier: [before]) == .lost)
+        // Long ago it was another row.
+        before.at = Self.sent - .seconds(900)
+        #expect(after("timeout", row("user", "How is it?"), info: idle, earlier: [before]) == .lost)
     }
 
     @Test func `has its reply where the gateway has one`() {

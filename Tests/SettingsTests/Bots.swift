@@ -52,6 +52,17 @@ import Testing
         #expect(backend.price == TokenPrice(input: 0.25, output: 2) && backend.budget == Budget(usd: 5))
     }
 
+    @Test func `is shown as much of what was said as its model reads`() throws {
+        let start = "{ backend: anthropic, model: m, key: { file: /key }"
+        func limit(_ more: String) throws -> Int? {
+            try read("bots:\n  sage: \(start)\(more) }\n").bots.first?.contact?.backend?.talkLimit
+        }
+        #expect(try limit("") == 131_072)
+        #expect(try limit(", context: 32000, maxTokens: 2000") == 90_000)
+        #expect(try limit(", context: 4096") == 3072 && limit(", context: 1000000") == 1 << 20)
+        #expect(refusal("\(start), context: 1000 }").contains("context"))
+    }
+
     @Test func `has a budget of tokens, which needs no price`() throws {
         let bot = "{ backend: anthropic, model: m, key: { file: /key }, budget: { tokens: 5000 } }"
         let read = try #require(try read("bots:\n  sage: \(bot)\n").bots.first)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Asks a server with a provider's own Python package and prints what that read of the reply.
 
-    provider-reader.py anthropic|openai BASE-URL
+    provider-reader.py anthropic|anthropic-tools|openai BASE-URL
+
+With anthropic-tools the package's own loop calls a tool until the model has done with it.
 
 One line of JSON: {"text": "...", "calls": [{"id", "name", "arguments"}], "reason": "...", "output": 9}
 or, when the package refuses the reply: {"error": "the class of its error"}
@@ -26,6 +28,33 @@ def anthropic(url):
             for block in message.content
             if block.type == "tool_use"
         ],
+        "reason": message.stop_reason,
+        "output": message.usage.output_tokens,
+    }
+
+
+def anthropic_tools(url):
+    import anthropic
+
+    called = []
+
+    @anthropic.beta_tool
+    def say(text: str) -> str:
+        """Says it."""
+        called.append({"id": "", "name": "say", "arguments": {"text": text}})
+        return "said " + text
+
+    client = anthropic.Anthropic(base_url=url, api_key="k", max_retries=0)
+    text, message = [], None
+    for stream in client.beta.messages.tool_runner(
+        model="haiku", max_tokens=4096, tools=[say], thread=False, stream=True,
+        messages=[{"role": "user", "content": "Hi"}],
+    ):
+        message = stream.get_final_message()
+        text += [block.text for block in message.content if block.type == "text"]
+    return {
+        "text": "\n\n".join(text),
+        "calls": called,
         "reason": message.stop_reason,
         "output": message.usage.output_tokens,
     }
@@ -59,7 +88,8 @@ def openai(url):
 
 def main():
     try:
-        print(json.dumps({"anthropic": anthropic, "openai": openai}[sys.argv[1]](sys.argv[2])))
+        modes = {"anthropic": anthropic, "anthropic-tools": anthropic_tools, "openai": openai}
+        print(json.dumps(modes[sys.argv[1]](sys.argv[2])))
     except Exception as problem:
         print(json.dumps({"error": type(problem).__name__}))
 

@@ -88,6 +88,9 @@ package struct WireBotSession: Hashable, Sendable, Codable {
     /// How many messages it has, of both sides; at most ``most``.
     package var messages: Int
 
+    /// What the bot keeps of the older ones, which it is no longer shown; absent: it is shown what was said.
+    package var summary: String?
+
     /// So many messages are counted.
     package static let most = 1000
 

@@ -48,6 +48,7 @@ extension DaemonHandler {
                 bot: name, thread: thread, after: place?.since ?? 0, limit: WireBotSession.most))
         var session = WireBotSession(thread: thread, messages: messages.count)
         session.since = messages.last.map { Timestamp($0.record.message.at) }
+        session.summary = contact.backend == nil ? nil : place?.summary
         session.id = place?.continuation.flatMap {
             $0.provider == contact.program?.dialect.rawValue && $0.isSafe ? $0.id : nil
         }

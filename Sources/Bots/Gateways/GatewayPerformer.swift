@@ -85,7 +85,8 @@ package final class GatewayPerformer: TaskPerformer {
         do throws(AttemptFault) {
             let note = try await make()
             let talk = try GatewayTalk(
-                note, key, clock: clock, since: watch, link: links.link(of: note.bot),
+                note, key, among: sent.prompts(in: note.session), clock: clock, since: watch,
+                link: links.link(of: note.bot),
                 report: { [attempts] in attempts.report(.progress(key, $0)) })
             let end = try await end(of: note, key, talk, isFresh: isFresh)
             talk.apply(end, to: &record)
@@ -107,6 +108,8 @@ package final class GatewayPerformer: TaskPerformer {
         if isFresh { try keep(note, key) }
         var ended = note
         let end = await talk.run(isFresh: isFresh)
+        // Where it can't be noted, the next prompt of these words may be taken for this one, as without a note.
+        if talk.isTaken { try? sent.noteTaken(note.session, at: note.sent) }
         if !Task.isCancelled {
             ended.end = end
             // Where it can't be kept, the gateway still knows it.

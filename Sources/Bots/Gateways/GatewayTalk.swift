@@ -31,12 +31,17 @@ final class GatewayTalk {
     private var firstWord: Duration?
     private var lastReport = Duration.zero
     private var end: GatewayNote.End?
+    /// Whether the gateway is known to have taken the prompt.
+    private(set) var isTaken = false
+    /// What was sent into the session, oldest first.
+    private let sent: [SentPrompt]
 
     /// How often a run is asked about of which nothing comes by itself any more.
     private static let interval = Duration.seconds(20)
 
     init(
-        _ note: GatewayNote, _ key: RunKey, clock: any WallClock, since watch: Duration, link: GatewayLink?,
+        _ note: GatewayNote, _ key: RunKey, among sent: [SentPrompt], clock: any WallClock,
+        since watch: Duration, link: GatewayLink?,
         report: @escaping (ProgressReport) -> Void
     ) throws(AttemptFault) {
         guard let link else {
@@ -45,6 +50,7 @@ final class GatewayTalk {
         }
         (self.note, self.key, self.link, self.clock, self.watch) = (note, key, link, clock, watch)
         self.report = report
+        self.sent = sent
         place = .init(bot: note.bot, provider: "the gateway")
         file = try Self.file(note)
     }
@@ -107,7 +113,9 @@ final class GatewayTalk {
         _ step: Step, _ next: AsyncStream<Step>.Continuation
     ) -> Task<Void, Never>? {
         switch step {
-        case .signal(.chat(let event)): apply(assembly.receive(event))
+        case .signal(.chat(let event)):
+            isTaken = true
+            apply(assembly.receive(event))
         case .signal(.connected), .signal(.gap): return check(next)
         case .signal(.disconnected): report(ProgressReport(phase: "waiting for the gateway"))
         case .deadline: fail(.deadline(note.timeout), isTimeout: true)
@@ -122,6 +130,7 @@ final class GatewayTalk {
     ) -> Task<Void, Never>? {
         switch result {
         case .success(let answer):
+            isTaken = true
             // The gateway remembers that it has ended.
             return answer["status"]?.text == "ok" ? check(next) : nil
         case .failure(.timedOut): return check(next)
@@ -134,6 +143,10 @@ final class GatewayTalk {
 
     private func found(_ finding: RunRecovery?, _ next: AsyncStream<Step>.Continuation) -> Task<Void, Never>?
     {
+        switch finding {
+        case .isRunning, .replied: isTaken = true
+        default: break
+        }
         switch finding {
         case .isRunning, nil: return check(next, after: Self.interval)
         case .replied(let text): apply(assembly.receive(whole: text))
@@ -209,25 +222,26 @@ final class GatewayTalk {
     private func check(
         _ next: AsyncStream<Step>.Continuation, after wait: Duration = .zero
     ) -> Task<Void, Never> {
-        Self.checking(key.description, note, link, clock, next, after: wait)
+        Self.checking(key.description, note, sent, link, clock, next, after: wait)
     }
 
     private static func checking(
-        _ run: String, _ note: GatewayNote, _ link: GatewayLink, _ clock: any WallClock,
+        _ run: String, _ note: GatewayNote, _ sent: [SentPrompt], _ link: GatewayLink,
+        _ clock: any WallClock,
         _ next: AsyncStream<Step>.Continuation, after wait: Duration
     ) -> Task<Void, Never> {
         Task {
             if wait > .zero { try? await clock.sleep(until: clock.now + wait) }
             if Task.isCancelled { return }
-            let finding = await recovery(of: run, note, over: link)
+            let finding = await recovery(of: run, note, among: sent, over: link)
             next.yield(.found(finding))
         }
     }
 
     /// What the gateway knows of the run; nil: it can't be asked now.
-    private static func recovery(of run: String, _ note: GatewayNote, over link: GatewayLink) async
-        -> RunRecovery?
-    {
+    private static func recovery(
+        of run: String, _ note: GatewayNote, among sent: [SentPrompt], over link: GatewayLink
+    ) async -> RunRecovery? {
         var wait = RunWaitResult.unknown
         do throws(GatewayLink.CallFailure) {
             wait = RunWaitResult(try await link.call(.wait(for: run, atMost: .seconds(1))))
@@ -237,7 +251,8 @@ final class GatewayTalk {
         }
         do throws(GatewayLink.CallFailure) {
             let history = SessionHistory(try await link.call(.history(of: note.session)))
-            return RunRecovery(run, message: note.text, sent: note.sent, wait: wait, history: history)
+            return RunRecovery(
+                run, message: note.text, sent: note.sent, wait: wait, history: history, earlier: sent)
         } catch {
             return nil
         }

@@ -1,6 +1,7 @@
 package import Host
 package import OpenClaw
 import Synchronization
+import Timeline
 import Tracking
 
 /// The newest prompts that were sent to gateways, in a file: by them Belfry knows its own again in a session's history.
@@ -18,10 +19,26 @@ package final class SentPrompts: Sendable {
 
     /// Keeps a prompt before it is sent.
     package func note(_ prompt: SentPrompt) throws(HostError) {
-        let all = known.withLock { known in
-            known = Array((known + [prompt]).suffix(Self.most))
+        try write(
+            known.withLock { known in
+                known = Array((known + [prompt]).suffix(Self.most))
+                return known
+            })
+    }
+
+    /// Notes that the gateway has taken the prompt that was sent into the session at that moment.
+    func noteTaken(_ session: String, at moment: Moment) throws(HostError) {
+        let all: [SentPrompt]? = known.withLock { known in
+            guard let place = known.lastIndex(where: { $0.session == session && $0.at == moment }),
+                !known[place].isTaken
+            else { return nil }
+            known[place].isTaken = true
             return known
         }
+        if let all { try write(all) }
+    }
+
+    private func write(_ all: [SentPrompt]) throws(HostError) {
         let folder = SmallFile.parent(of: path)
         try PrivateFolder.make(folder, within: SmallFile.parent(of: folder))
         try SmallFile.replace(path, with: JSON.array(all.map(\.json)).bytes + [0x0A], isDurable: false)

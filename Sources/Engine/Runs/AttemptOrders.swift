@@ -74,6 +74,7 @@ struct AttemptOrders {
                 text: talk.reply?.text ?? TaskPrompt.text(of: text, isSubtask: run.kind == .delegated),
                 timeout: spec.timeout, output: places.output(of: run))
             order.session = talk.reply?.session
+            (order.summary, order.older) = (talk.summary, talk.older)
             order.isReadLive = spec.thread != nil
             order.program = processOrder(run, spec, .command([]))
             return .prompt(order)

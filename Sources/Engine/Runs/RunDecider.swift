@@ -272,8 +272,14 @@ struct RunDecider {
     private func talk(
         of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, hasPost: Bool
     ) -> [Change] {
-        guard let thread = run.spec?.thread else { return [] }
         var talk: [Change] = []
+        // Also of a reply that failed afterwards: it need not be made again.
+        if let summary = record?.summary {
+            talk.append(
+                .keepSummary(
+                    summary.text, bot: run.bot, thread: run.spec?.thread ?? run.job, through: summary.through))
+        }
+        guard let thread = run.spec?.thread else { return talk }
         // What was not answered stays unanswered: it comes again with the next message.
         if outcome.state == .completed || hasPost {
             talk.append(.answerMessages(bot: run.bot, thread: thread))

@@ -154,11 +154,10 @@ extension RunKeeper {
     /// What a run's bot is shown beside the prompt of its spec.
     private func talk(of run: RunRecord, _ spec: JobSpec) async throws(LedgerError) -> RunTalk {
         if let thread = spec.thread {
-            let reply = try await conversations.prompt(bot: run.bot, thread: thread, at: clock.now)
-            return RunTalk(reply: reply, earlier: reply?.earlier ?? [])
+            return RunTalk(try await conversations.prompt(bot: run.bot, thread: thread, at: clock.now))
         }
         guard spec.prompt != nil, spec.session == .bot else { return RunTalk() }
-        return RunTalk(earlier: try await conversations.earlier(bot: run.bot, thread: run.job))
+        return try await conversations.earlier(bot: run.bot, thread: run.job)
     }
 
     /// A run whose turn it is, with all it takes to start it.

@@ -16,6 +16,10 @@ package struct TalkManner: Hashable, Sendable {
     package var sessionProvider: String?
     /// Whether it is sent what people said as they said it: others read it, too.
     package var isPlain = false
+    /// Whether the bot summarizes what it is no longer shown; else that is left out.
+    package var summarizes = false
+    /// The most bytes of what was said before in a prompt.
+    package var talkLimit = Conversation.byteLimit
 
     /// A manner; the bot is shown what was said before unless that is not wanted.
     package init(zone: String = "UTC", keepsSession: Bool = true) {
@@ -36,6 +40,9 @@ extension EngineConfiguration {
         var manner = TalkManner(zone: zone, keepsSession: contact?.keepsSession ?? true)
         manner.isPlain = contact?.gateway != nil
         manner.sessionProvider = contact?.program?.sessionProvider(home: home)
+        if let backend = contact?.backend {
+            (manner.summarizes, manner.talkLimit) = (true, backend.talkLimit)
+        }
         return manner
     }
 }
@@ -52,6 +59,10 @@ struct ReplyPrompt: Hashable, Sendable {
     var through: Int64
     /// When it was read.
     var at: Moment
+    /// What the bot keeps of what was said before `earlier`; nil: nothing.
+    var summary: String?
+    /// What the bot summarizes first; nil: nothing.
+    var older: OlderTalk?
 }
 
 /// The part of a conversation that a run's bot is shown; nothing where the run asks none, or where its prompt stands alone.
@@ -60,6 +71,19 @@ struct RunTalk: Hashable, Sendable {
     var reply: ReplyPrompt?
     /// What was said before.
     var earlier: [EarlierTurn] = []
+    /// What the bot keeps of what was said before that; nil: nothing.
+    var summary: String?
+    /// What the bot summarizes first; nil: nothing.
+    var older: OlderTalk?
+
+    /// Nothing.
+    init() {}
+
+    /// What the bot is asked with `reply`.
+    init(_ reply: ReplyPrompt?) {
+        self.reply = reply
+        (earlier, summary, older) = (reply?.earlier ?? [], reply?.summary, reply?.older)
+    }
 }
 
 /// Reads conversations from the ledger.
@@ -87,33 +111,53 @@ struct Conversations {
         let asked = try await ledger.said(
             bot: bot, thread: thread, after: place?.cursor ?? 0, limit: Self.messagesPerPrompt)
         guard let last = asked.last else { return nil }
-        let manner = manner(bot)
+        var manner = manner(bot)
+        manner.summarizes = manner.summarizes && manner.keepsSession
         let session = place?.continuation.flatMap { session in
             session.provider == manner.sessionProvider && session.isSafe ? session : nil
         }
-        let since = max(place?.since ?? 0, session == nil ? 0 : place?.known ?? 0)
+        let since = max(start(place, manner), session == nil ? 0 : place?.known ?? 0)
         let before = manner.keepsSession ? try await answered(bot, thread, place, since: since) : []
         if manner.isPlain {
             let text = try await lines(asked).map(\.plain) + (try await reactions(bot, thread))
             return ReplyPrompt(
                 text: text.joined(separator: "\n\n"), earlier: [], through: last.number, at: now)
         }
-        var turns = conversation(manner).turns(
-            before: before, asked: try await lines(asked), reactions: try await reactions(bot, thread))
+        let conversation = conversation(manner)
+        let older = manner.summarizes ? conversation.compaction(of: before, asked: asked[0].number) : nil
+        var turns = conversation.turns(
+            before: Array(before.dropFirst(older?.count ?? 0)), asked: try await lines(asked),
+            reactions: try await reactions(bot, thread))
         let text = turns.removeLast().text
-        return ReplyPrompt(
+        var prompt = ReplyPrompt(
             text: text, earlier: turns.map(EarlierTurn.init), session: session, through: last.number, at: now)
+        prompt.summary = manner.summarizes ? place?.summary : nil
+        prompt.older = older.map(OlderTalk.init)
+        return prompt
+    }
+
+    /// After which row what was said is shown as it was said.
+    private func start(_ place: ConversationRecord?, _ manner: TalkManner) -> Int64 {
+        max(place?.since ?? 0, manner.summarizes ? place?.summarized ?? 0 : 0)
     }
 
     /// What was said before in the thread, whatever the bot's manner is.
-    func earlier(bot: String, thread: String) async throws(LedgerError) -> [EarlierTurn] {
+    func earlier(bot: String, thread: String) async throws(LedgerError) -> RunTalk {
         let place = try await ledger.conversation(bot: bot, thread: thread)
-        let before = try await answered(bot, thread, place, since: place?.since ?? 0)
-        return conversation(manner(bot)).turns(before: before).map(EarlierTurn.init)
+        let manner = manner(bot)
+        let before = try await answered(bot, thread, place, since: start(place, manner))
+        let conversation = conversation(manner)
+        let older = manner.summarizes ? conversation.compaction(of: before) : nil
+        var talk = RunTalk()
+        talk.earlier = conversation.turns(before: Array(before.dropFirst(older?.count ?? 0)))
+            .map(EarlierTurn.init)
+        talk.summary = manner.summarizes ? place?.summary : nil
+        talk.older = older.map(OlderTalk.init)
+        return talk
     }
 
     private func conversation(_ manner: TalkManner) -> Conversation {
-        Conversation(zone: zones(manner.zone) ?? .utc)
+        Conversation(zone: zones(manner.zone) ?? .utc, limit: manner.talkLimit)
     }
 
     /// What the bot said after the message of that number, and what it answered of what others said.
@@ -135,6 +179,7 @@ struct Conversations {
             var line = ThreadLine(
                 isOfBot ? nil : record.sender ?? Self.person, at: record.message.at, record.message.text,
                 run: isOfBot ? record.run : record.askedRun)
+            line.number = message.number
             if let id = record.replyTo { line.quote = try await quote(id) }
             if let note = record.attachment { line.file = try await file(note, of: record.message.id) }
             lines.append(line)
@@ -187,6 +232,12 @@ extension ThreadLine {
 extension EarlierTurn {
     fileprivate init(_ turn: Prompting.Turn) {
         self.init(isOfBot: turn.speaker == .assistant, text: turn.text)
+    }
+}
+
+extension OlderTalk {
+    fileprivate init(_ compaction: Compaction) {
+        self.init(compaction.turns.map(EarlierTurn.init), through: compaction.through)
     }
 }
 

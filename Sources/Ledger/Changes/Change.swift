@@ -74,6 +74,9 @@ package indirect enum Change: Sendable {
     /// Keeps what resumes the conversation, which knows all that was said in the thread so far; or forgets it. No such
     /// conversation, or its session began after the newest run was given messages: ignored.
     case keepSession(SessionOutcome, bot: String, thread: String)
+    /// Keeps the bot's summary of what was said in the thread up to row `through`. Its session began after that, or a
+    /// summary of more is kept: ignored.
+    case keepSummary(String, bot: String, thread: String, through: Int64)
     /// Begins a new session in every thread of the bot.
     case beginSession(bot: String)
     /// Notes a person's reaction to a message. The same word again, or no such message: ignored.
@@ -175,8 +178,7 @@ extension Change {
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .recordReply, .noteBot, .putBot, .removeBot: .bots
         case .insertMessage, .markRead, .pinMessage, .giveMessages, .answerMessages, .keepSession,
-            .beginSession, .react,
-            .insertAttachment, .putItem:
+            .keepSummary, .beginSession, .react, .insertAttachment, .putItem:
             .talk
         case .insertQuestion, .closeQuestion: .questions
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .supersedeHeld,
@@ -204,8 +206,7 @@ extension Change {
             true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
             .noteBot, .putBot, .removeBot, .markRead, .pinMessage, .giveMessages, .answerMessages,
-            .keepSession,
-            .beginSession, .putItem, .closeQuestion,
+            .keepSession, .keepSummary, .beginSession, .putItem, .closeQuestion,
             .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .supersedeHeld,
             .replayOutbox,
             .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
@@ -243,6 +244,7 @@ extension Change {
         case .giveMessages(let bot, let thread, let run, _, _): "giveMessages \(bot)/\(thread) to \(run)"
         case .answerMessages(let bot, let thread): "answerMessages \(bot)/\(thread)"
         case .keepSession(_, let bot, let thread): "keepSession \(bot)/\(thread)"
+        case .keepSummary(_, let bot, let thread, _): "keepSummary \(bot)/\(thread)"
         case .beginSession(let bot): "beginSession \(bot)"
         case .react(let reaction): "react \(reaction.message)"
         case .insertAttachment(let message, _, _): "insertAttachment \(message)"

@@ -72,6 +72,10 @@ package struct ConversationRecord: Hashable, Sendable {
     package var continuation: Continuation?
     /// What was said up to this row is known there.
     package var known: Int64 = 0
+    /// What the bot keeps of what was said up to the row ``summarized``; nil: nothing.
+    package var summary: String?
+    /// Up to this row the bot is shown the summary alone.
+    package var summarized: Int64 = 0
 
     package init(bot: String, thread: String, cursor: Int64 = 0, given: Int64 = 0, since: Int64 = 0) {
         self.bot = bot

@@ -272,4 +272,12 @@ extension Migration {
                 words TEXT NOT NULL
             ) STRICT;
             """)
+
+    /// What bots keep of conversations that they are no longer shown whole.
+    static let summaries = Migration(
+        version: 22,
+        sql: """
+            ALTER TABLE conversation ADD COLUMN summary TEXT;
+            ALTER TABLE conversation ADD COLUMN summarized INTEGER NOT NULL DEFAULT 0;
+            """)
 }

@@ -10,6 +10,7 @@ struct ConversationRows {
     private let answer: Prepared
     private let show: Prepared
     private let keep: Prepared
+    private let summarize: Prepared
     private let begin: Prepared
     private let react: Prepared
     private let attach: Prepared
@@ -41,11 +42,19 @@ struct ConversationRows {
                 (SELECT max(number) FROM message WHERE bot = ?1 AND thread = ?2), 0)
             WHERE bot = ?1 AND thread = ?2 AND given > since
             """, in: database)
+        summarize = try Prepared(
+            """
+            INSERT INTO conversation (bot, thread, cursor, given, given_at, since, summary, summarized)
+            VALUES (?, ?, 0, 0, 0, 0, ?, ?)
+            ON CONFLICT (bot, thread) DO UPDATE SET summary = excluded.summary, summarized = excluded.summarized
+            WHERE since < excluded.summarized AND summarized < excluded.summarized
+            """, in: database)
         begin = try Prepared(
             """
             INSERT INTO conversation (bot, thread, cursor, given, given_at, since)
             SELECT bot, thread, 0, 0, 0, max(number) FROM message WHERE bot = ? GROUP BY bot, thread
-            ON CONFLICT (bot, thread) DO UPDATE SET since = excluded.since, continuation = NULL
+            ON CONFLICT (bot, thread) DO UPDATE SET since = excluded.since, continuation = NULL,
+                summary = NULL, summarized = 0
             """, in: database)
         react = try Prepared(
             """
@@ -93,6 +102,15 @@ struct ConversationRows {
             $0.put(bot)
             $0.put(thread)
             $0.put(text)
+        }
+    }
+
+    func keep(summary: String, through number: Int64, bot: String, thread: String) throws(StoreFailure) {
+        try summarize.run {
+            $0.put(bot)
+            $0.put(thread)
+            $0.put(summary)
+            $0.put(number)
         }
     }
 
@@ -155,8 +173,10 @@ extension ConversationRows {
         bot: String, thread: String, in database: Database
     ) throws(StoreFailure) -> ConversationRecord? {
         try Prepared(
-            "SELECT cursor, given, since, known, continuation FROM conversation WHERE bot = ? AND thread = ?",
-            in: database
+            """
+            SELECT cursor, given, since, known, continuation, summary, summarized FROM conversation
+            WHERE bot = ? AND thread = ?
+            """, in: database
         ).first({
             $0.put(bot)
             $0.put(thread)
@@ -165,6 +185,8 @@ extension ConversationRows {
                 bot: bot, thread: thread, cursor: row.integer(), given: row.integer(), since: row.integer())
             record.known = row.integer()
             if let text = row.optionalText() { record.continuation = try JSONText.decode(text) }
+            record.summary = row.optionalText()
+            record.summarized = row.integer()
             return record
         }
     }

@@ -289,6 +289,8 @@ final class StationRows {
         case .answerMessages(let bot, let thread): try conversations.answer(bot: bot, thread: thread)
         case .keepSession(let session, let bot, let thread):
             try conversations.keep(session, bot: bot, thread: thread)
+        case .keepSummary(let text, let bot, let thread, let through):
+            try conversations.keep(summary: text, through: through, bot: bot, thread: thread)
         case .beginSession(let bot): try conversations.beginSession(bot: bot)
         case .react(let reaction): try conversations.react(reaction)
         case .insertAttachment(let message, let note, let content):

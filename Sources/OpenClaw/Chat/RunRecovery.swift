@@ -96,8 +96,12 @@ package enum RunRecovery: Hashable, Sendable {
     static let tolerance = Duration.seconds(120)
 
     /// What became of the run `key`, which was to send `message` at `sent`.
+    ///
+    /// A row of an `earlier` prompt of the session, of which the oldest comes first, is not taken for ours: a job that asks
+    /// often says the same each time.
     package init(
-        _ key: String, message: String, sent: Moment, wait: RunWaitResult, history: SessionHistory
+        _ key: String, message: String, sent: Moment, wait: RunWaitResult, history: SessionHistory,
+        earlier: [SentPrompt] = []
     ) {
         if history.active?.contains(key) == true {
             self = .isRunning
@@ -107,7 +111,7 @@ package enum RunRecovery: Hashable, Sendable {
             self = .failed(why)
             return
         }
-        let own = history.rows.lastIndex { row in
+        let own = history.rows[Self.end(of: earlier, before: sent, in: history)...].lastIndex { row in
             guard row.role == .user else { return false }
             if let other = row.key { return other == key }
             return row.at.map { $0 >= sent - Self.tolerance } ?? true
@@ -126,6 +130,19 @@ package enum RunRecovery: Hashable, Sendable {
         // Between two tools the agent may have said something that is not its reply.
         case (_, nil): self = reply.map { .replied($0) } ?? .isRunning
         case (_, _?): self = reply.map { .replied($0) } ?? .lost
+        }
+    }
+
+    /// The row after those of the earlier prompts that the gateway has taken.
+    private static func end(
+        of earlier: [SentPrompt], before sent: Moment, in history: SessionHistory
+    ) -> Int {
+        earlier.filter { $0.isTaken && $0.at < sent }.reduce(0) { start, prompt in
+            let row = history.rows[start...].firstIndex { row in
+                row.role == .user && prompt.isShown(by: row)
+                    && row.at.map { $0 <= prompt.at + tolerance } ?? false
+            }
+            return row.map { $0 + 1 } ?? start
         }
     }
 

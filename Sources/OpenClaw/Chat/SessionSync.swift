@@ -10,6 +10,8 @@ package struct SentPrompt: Hashable, Sendable {
     package var mark: UInt64
     /// When it was sent.
     package var at: Moment
+    /// Whether the gateway is known to have taken it.
+    package var isTaken = false
 
     /// A prompt that is sent now.
     package init(_ text: String, to session: String, at moment: Moment) {
@@ -45,7 +47,7 @@ extension SentPrompt {
     package var json: JSON {
         .object([
             "session": .string(session), "words": .int(count), "mark": .string(String(mark)),
-            "at": .int(at.microseconds),
+            "at": .int(at.microseconds), "isTaken": .bool(isTaken),
         ])
     }
 
@@ -56,6 +58,7 @@ extension SentPrompt {
         else { return nil }
         (self.session, self.count, self.mark) = (session, count, mark)
         self.at = Moment(microseconds: Int64(at))
+        isTaken = json["isTaken"] == .bool(true)
     }
 }
 

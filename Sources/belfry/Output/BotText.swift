@@ -40,7 +40,9 @@ enum BotText {
         let count = "\(UsageWords.grouped(Int64(session.messages)))\(isMost ? " or more" : "")"
         let messages = session.messages == 0 ? "new" : "\(count) message\(session.messages == 1 ? "" : "s")"
         let since = session.since.map { " since \(screen.time($0))" } ?? ""
-        return messages + since + (session.id.map { ", resumed as \(PlainText.oneLine($0))" } ?? "")
+        let summary = session.summary == nil ? "" : ", the older ones as the bot's summary"
+        return messages + since + summary
+            + (session.id.map { ", resumed as \(PlainText.oneLine($0))" } ?? "")
     }
 
     /// `last reply: first word after 120 ms, complete after 4 s`; nil: it never replied.

@@ -5,7 +5,7 @@ import Timeline
 
 /// Kills the daemon, and then the warden, at random moments under load, over and over; then counts.
 ///
-/// Between the kills jobs are edited, removed and added again, with and without a daemon, and one of two receivers has
+/// An OpenClaw gateway is killed beside them. Between the kills jobs are edited, removed and added again, with and without a daemon, and one of two receivers has
 /// outages. Not a figure but a proof: it ends with 1 when a slot was lost or doubled, a job started twice, beside itself
 /// or by an outdated definition, a notice lost or delivered under two ids, or a run left open or, while its warden
 /// lived, lost.
@@ -66,6 +66,7 @@ enum ChaosBench {
             folder: folder.path, quick: options.jobs, ports: (receivers.0.port, receivers.1.port))
         let watch = Stopwatch()
         var course = Course(victim: victim)
+        try home.gateway.launch()
         try home.launch()
         for round in 1...rounds {
             let isIll = Int.random(in: 0..<3, using: &random) == 0
@@ -74,6 +75,7 @@ enum ChaosBench {
         }
         sick.set(nil)
         var faults = course.faults
+        if home.gateway.hasEnded { faults.append("the gateway ended by itself") }
         if try !home.settle(within: 120) { faults.append("it does not come to rest") }
         home.stop()
         let kills = course.kills
@@ -83,7 +85,7 @@ enum ChaosBench {
         faults += verdict.faults + unproved(verdict, victim, kills: kills.count, refused: sick.refused)
         show(
             verdict, victim, kills: kills.count, seconds: watch.seconds, edits: home.edits.editions.count,
-            refused: sick.refused, faults)
+            refused: sick.refused, gatewayKills: home.gateway.kills, faults)
         if !faults.isEmpty { folder.isKept = true }
         return faults.isEmpty
     }
@@ -101,6 +103,12 @@ enum ChaosBench {
 
         /// Edits the file, lives for a while with a message in it, and kills.
         mutating func run(_ round: Int, in home: ChaosHome, _ random: inout SeededNumbers) throws {
+            // The gateway dies before the other victim, with it, or lives on.
+            let strike = Int.random(in: 0..<3, using: &random)
+            if strike == 0 {
+                home.gateway.kill()
+                try home.gateway.launch()
+            }
             let change = ChangeTime.allCases.randomElement(using: &random) ?? .never
             var reload: (pid: Int32, edition: Int)?
             if change == .underDaemon {
@@ -116,6 +124,8 @@ enum ChaosBench {
                 faults.append("round \(round): the daemon ended by itself")
                 try home.launch()
             }
+            if strike == 1 { home.gateway.kill() }
+            defer { relaunch(home.gateway, strike == 1) }
             switch victim {
             case .daemon:
                 kills.append(.now)
@@ -132,6 +142,12 @@ enum ChaosBench {
             }
             if let message, home.status(of: message) == 0 { threads.append("news-\(round)") }
             if let prompt, home.status(of: prompt) == 0 { home.talk.accepted(round) }
+        }
+
+        /// Starts the gateway again where it was killed.
+        private mutating func relaunch(_ gateway: ChaosGateway, _ wasKilled: Bool) {
+            guard wasKilled else { return }
+            do { try gateway.launch() } catch { faults.append("the gateway can't be started: \(error)") }
         }
     }
 
@@ -150,6 +166,10 @@ enum ChaosBench {
         if victim == .daemon, kills >= 10, verdict.talk.cut == 0 { faults.append("no reply was cut off") }
         if victim == .daemon, kills >= 100, verdict.talk.outlived == 0 {
             faults.append("no program's reply outlived a daemon")
+        }
+        if kills >= 10, verdict.gateway.replied == 0 { faults.append("no gateway replied") }
+        if victim == .daemon, kills >= 100, verdict.gateway.outlived == 0 {
+            faults.append("no reply of a gateway outlived a daemon")
         }
         if kills >= 10, refused == 0 { faults.append("no receiver had an outage") }
         if victim == .warden, kills >= 4, verdict.lost + verdict.retries == 0 {
@@ -172,7 +192,7 @@ enum ChaosBench {
 
     private static func show(
         _ verdict: ChaosVerdict, _ victim: Victim, kills: Int, seconds: Double, edits: Int, refused: Int,
-        _ faults: [String]
+        gatewayKills: Int, _ faults: [String]
     ) {
         let lost = victim == .warden ? "\(verdict.lost) lost" : "\(verdict.adopted) adopted"
         print(
@@ -182,7 +202,9 @@ enum ChaosBench {
             jobs, \(edits) editions with \(verdict.changed) slots missed by them, \(verdict.notices) notices in \
             \(verdict.deliveries) deliveries, \(refused) of them refused in outages; \(verdict.talk.replied) prompts \
             replied to, \(verdict.talk.cut) cut off, \(verdict.talk.written) replies of a program, \
-            \(verdict.talk.outlived) of them across a kill, \(verdict.talk.answered) sayings answered
+            \(verdict.talk.outlived) of them across a kill, \(verdict.talk.answered) sayings answered; the gateway killed \
+            \(gatewayKills) times, \(verdict.gateway.replied) prompts replied to, \(verdict.gateway.outlived) of them across a \
+            kill of the daemon, \(verdict.gateway.lost) lost by it, \(verdict.gateway.unsent) never sent
             """)
         report(
             "lost, doubled, executed twice, outdated, undelivered", "\(faults.count) faults", limit: "0",

@@ -24,6 +24,8 @@ final class ChaosHome {
     private let ports: (hook: UInt16, sick: UInt16)
     /// Its bots, and what was said to them.
     var talk: ChaosTalk
+    /// The gateway that two of its bots are behind.
+    let gateway: ChaosGateway
     private let binaries: String
     /// The jobs that change between the kills.
     private(set) var edits = ChaosEdits()
@@ -36,6 +38,7 @@ final class ChaosHome {
         self.quick = quick
         self.ports = ports
         talk = try ChaosTalk()
+        gateway = try ChaosGateway(home: folder)
         runtime = try BenchFolder(inMemory: true)
         binaries = SmallFile.parent(of: try Machine.executablePath())
         try SmallFile.replace(folder + "/scribe", with: Array(ChaosTalk.program(done: done).utf8))
@@ -59,6 +62,7 @@ final class ChaosHome {
         for job in spreadJobs { periods[job] = Self.spread.period }
         for job in ChaosEdits.edited + ChaosEdits.fleeting { periods[job] = 1 }
         for job in ChaosTalk.jobs + [ChaosTalk.programJob] { periods[job] = ChaosTalk.period }
+        for job in ChaosGateway.jobs { periods[job] = ChaosGateway.period }
         return periods
     }
 
@@ -88,8 +92,8 @@ final class ChaosHome {
         return """
             zone: UTC
             bots:
-            \(talk.bots)jobs:
-            \(jobs)\(talk.jobLines)channels:
+            \(talk.bots)\(gateway.bots)jobs:
+            \(jobs)\(talk.jobLines)\(gateway.jobLines)channels:
               hook: { kind: webhook, url: "http://127.0.0.1:\(ports.hook)/hook", allow: [127.0.0.1/32] }
               sick: { kind: webhook, url: "http://127.0.0.1:\(ports.sick)/hook", allow: [127.0.0.1/32] }
             routes:

@@ -22,8 +22,9 @@ struct ChaosVerdict {
     /// How many notices were due, and how often they came.
     private(set) var notices = 0
     private(set) var deliveries = 0
-    /// What became of the prompts.
+    /// What became of the prompts, and of those that a gateway was sent.
     let talk: ChaosTalkVerdict
+    let gateway: ChaosGatewayVerdict
     /// What is wrong; empty when all is well.
     private(set) var faults: [String] = []
 
@@ -42,7 +43,8 @@ struct ChaosVerdict {
         let all = try await ledger.runs(RunFilter())
         talk = try await ChaosTalkVerdict(
             home.talk, ledger, all, kills: kills, output: home.folder + "/state/output", mayLose: mayLose)
-        faults = talk.faults
+        gateway = try await ChaosGatewayVerdict(home.gateway, ledger, all, kills: kills)
+        faults = talk.faults + gateway.faults
         let spans = try await ledger.spans(of: nil, limit: .max)
         let decidedUntil = try await ledger.watermark()?.decidedUntil ?? Moment(seconds: 0)
         changed = spans.reduce(0) { $0 + ($1.reason == .definitionChanged ? $1.count : 0) }
@@ -130,7 +132,7 @@ struct ChaosVerdict {
         for run in all {
             let seen = reported.removeValue(forKey: run.id) ?? [:]
             for (what, times) in seen where times > 1 { fault("\(run.name): attempt \(what) \(times) times") }
-            guard [.completed, .failed].contains(run.state), run.exitCode != nil, !ChaosTalk.isTalk(run)
+            guard [.completed, .failed].contains(run.state), run.exitCode != nil, !run.asksBot
             else { continue }
             let silent = (1...run.attempt).filter { seen["\($0) begin"] == nil }
             guard !silent.isEmpty else { continue }
@@ -145,7 +147,7 @@ struct ChaosVerdict {
 
     private mutating func judgeEnds(_ all: [RunRecord], _ kills: [Moment]) {
         runs = all.count
-        lost = all.count { $0.state == .lost && !ChaosTalk.isTalk($0) }
+        lost = all.count { $0.state == .lost && !$0.asksBot }
         if lost > 0, !mayLose { fault("\(lost) runs were lost") }
         retries = all.reduce(0) { $0 + max(0, $1.attempt - 1) }
         for run in all where !run.state.isEnded { fault("\(run.name) is still \(run.state.rawValue)") }

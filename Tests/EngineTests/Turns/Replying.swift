@@ -174,6 +174,17 @@ import Tracking
             talk(decider.ended(run(.running), record, outlook: outlook)) == ["keepSession sage/main"])
     }
 
+    @Test func `keeps the summary that its bot made, also where the reply failed after it`() {
+        let decider = RunDecider(boot: "b")
+        var record = ExitRecord(
+            key: RunKey(run: "r", attempt: 6), cause: .exited, startedAt: at("10:00:01"),
+            endedAt: at("10:00:05"))
+        record.summary = TalkSummary("Tea.", through: 7)
+        record.fault = AttemptFault(.badRequest, "sage: rejected")
+        let step = decider.ended(run(attempt: 6, .running), record, outlook: Outlook(spec: spec))
+        #expect(talk(step) == ["keepSummary sage/main"])
+    }
+
     @Test func `takes what it was to answer with it when it never begins`() {
         let decider = RunDecider(boot: "b")
         #expect(talk(decider.withdrawn(run(), at: at("10:00:01"))) == ["giveMessages sage/main to r"])

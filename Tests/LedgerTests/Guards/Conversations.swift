@@ -121,6 +121,32 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `keeps the newest summary of its bot, until another session begins`(
+        _ backend: LedgerBackend
+    ) async throws {
+        func keep(_ text: String, through: Int64) -> Change {
+            .keepSummary(text, bot: "sage", thread: "main", through: through)
+        }
+        try await backend.withNew { ledger in
+            func conversation() async throws -> ConversationRecord? {
+                try await ledger.conversation(bot: "sage", thread: "main")
+            }
+            // Also of a thread in which nobody was given anything: a job with a session has one.
+            try await ledger.commit([said("m1"), said("m2"), said("m3"), keep("two", through: 2)])
+            #expect(try await conversation()?.summary == "two")
+            #expect(try await conversation()?.summarized == 2)
+            try await ledger.commit([keep("again", through: 2), keep("one", through: 1)])
+            #expect(try await conversation()?.summary == "two")
+            try await ledger.commit([keep("three", through: 3)])
+            #expect(try await conversation()?.summary == "three")
+            // What a run of the session before made comes too late.
+            try await ledger.commit([.beginSession(bot: "sage"), keep("late", through: 3)])
+            #expect(try await conversation()?.summary == nil)
+            #expect(try await conversation()?.summarized == 0)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `shows a reaction to its bot once`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             let reaction = ReactionRecord(message: "m1", word: "\u{1F44D}", at: at(1))

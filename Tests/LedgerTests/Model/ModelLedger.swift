@@ -130,7 +130,8 @@ struct ModelLedger: Sendable {
             for index in messages.indices where messages[index].message.id == id {
                 messages[index].pinned = isPinned
             }
-        case .giveMessages, .answerMessages, .keepSession, .beginSession, .react, .insertAttachment:
+        case .giveMessages, .answerMessages, .keepSession, .keepSummary, .beginSession, .react,
+            .insertAttachment:
             talk.apply(change, messages: &messages)
         case .insertQuestion(let record):
             try require(!questions.contains { $0.id == record.id })

@@ -57,6 +57,16 @@ struct ModelTalk {
             }
             conversations[key]?.record.known =
                 Int64((messages.lastIndex { $0.message.itemKey == key } ?? -1) + 1)
+        case .keepSummary(let text, let bot, let thread, let through):
+            let key = ItemKey.thread(bot: bot, thread: thread)
+            var kept =
+                conversations[key]
+                ?? Conversation(
+                    record: ConversationRecord(bot: bot, thread: thread), givenAt: Moment(microseconds: 0))
+            let isNews = kept.record.since < through && kept.record.summarized < through
+            guard isNews || conversations[key] == nil else { return }
+            (kept.record.summary, kept.record.summarized) = (text, through)
+            conversations[key] = kept
         case .beginSession(let bot):
             for (index, message) in messages.enumerated() where message.message.bot == bot {
                 let fresh = Conversation(
@@ -64,6 +74,8 @@ struct ModelTalk {
                     givenAt: Moment(microseconds: 0))
                 conversations[message.message.itemKey, default: fresh].record.since = Int64(index + 1)
                 conversations[message.message.itemKey]?.record.continuation = nil
+                conversations[message.message.itemKey]?.record.summary = nil
+                conversations[message.message.itemKey]?.record.summarized = 0
             }
         case .react(let reaction):
             guard let index = messages.firstIndex(where: { $0.message.id == reaction.message }),

@@ -275,7 +275,10 @@ struct RandomChanges {
     private mutating func talk() -> Change {
         let (bot, thread) = (pick(["ops", "web"]), pick(["main", "b"]))
         let id = "m\(Int.random(in: 0..<60, using: &numbers))"
-        switch Int.random(in: 0..<6, using: &numbers) {
+        switch Int.random(in: 0..<7, using: &numbers) {
+        case 5:
+            return .keepSummary(
+                "s\(made)", bot: bot, thread: thread, through: Int64.random(in: 1..<60, using: &numbers))
         case 0, 1:
             return .giveMessages(
                 bot: bot, thread: thread, run: "r\(made)", through: Int64.random(in: 0..<60, using: &numbers),

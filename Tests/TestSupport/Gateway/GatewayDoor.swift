@@ -27,7 +27,7 @@ final class GatewayDoor: Sendable {
 
     /// Listens on a port of this machine, 0 for a free one.
     static func listen(
-        on group: MultiThreadedEventLoopGroup, port: Int, for gateway: GatewayEmulator
+        on group: MultiThreadedEventLoopGroup, host: String, port: Int, for gateway: GatewayEmulator
     ) async throws -> any Channel {
         let reference = Reference(gateway)
         return try await ServerBootstrap(group: group)
@@ -51,7 +51,7 @@ final class GatewayDoor: Sendable {
                 return channel.pipeline.configureHTTPServerPipeline(
                     withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in }))
             }
-            .bind(host: "127.0.0.1", port: port).get()
+            .bind(host: host, port: port).get()
     }
 
     /// Lets the emulator go while its server still listens.

@@ -34,6 +34,10 @@ package final class GatewayEmulator: Sendable {
         package var swallows: Set<String> = []
         /// The numbers that its events skip.
         package var skipped = 0
+        /// Whether its rows have the time of the machine; else one second lies between any two.
+        package var keepsTime = false
+        /// What it does with the run of that id, where no reply is set for the next prompt; nil: it says "Hello there".
+        package var makeReply: (@Sendable (_ run: String) -> Reply)?
 
         package init() {}
     }
@@ -62,6 +66,21 @@ package final class GatewayEmulator: Sendable {
         package let params: JSON
         /// Why it was refused; nil: it was not.
         package let fault: String?
+    }
+
+    /// A message of a session, as it is written down.
+    package struct Entry: Sendable {
+        package var session: String
+        package var role: String
+        package var text: String
+        /// The run that it belongs to; nil: none.
+        package var run: String?
+        /// When it was said, in milliseconds.
+        package var at: Int64
+
+        package init(session: String, role: String, text: String, run: String?, at: Int64) {
+            (self.session, self.role, self.text, self.run, self.at) = (session, role, text, run, at)
+        }
     }
 
     struct Run {
@@ -99,14 +118,29 @@ package final class GatewayEmulator: Sendable {
         var server: (any Channel)?
         var port = 0
         var clock = Int64(Date().timeIntervalSince1970 * 1000)
+        /// Writes a message down before anybody hears of it.
+        var keep: (@Sendable (Entry) -> Void)?
     }
 
     let state: Mutex<State>
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// Starts one that listens on a free port of this machine.
-    package init(_ manner: Manner = Manner()) async throws {
-        state = Mutex(State(manner: manner))
+    /// Where it listens.
+    private let host: String
+
+    /// Starts one that listens on a free port of this machine, or on the given one.
+    ///
+    /// It begins with the transcripts `kept`, and hands what is said to `keep` before anybody hears of it.
+    package init(
+        _ manner: Manner = Manner(), host: String = "127.0.0.1", port: Int = 0, kept: [Entry] = [],
+        keep: (@Sendable (Entry) -> Void)? = nil
+    ) async throws {
+        self.host = host
+        var start = State(manner: manner)
+        start.port = port
+        for entry in kept { start.note(entry.role, entry.text, in: entry.session, at: entry.at) }
+        start.keep = keep
+        state = Mutex(start)
         try await listen()
     }
 
@@ -116,7 +150,7 @@ package final class GatewayEmulator: Sendable {
         let port = state.withLock(\.port)
         let server =
             if port > 0 {
-                try await GatewayDoor.listen(on: group, port: port, for: self)
+                try await GatewayDoor.listen(on: group, host: host, port: port, for: self)
             } else {
                 try await listenAnywhere()
             }
@@ -131,7 +165,7 @@ package final class GatewayEmulator: Sendable {
         while true {
             do {
                 return try await GatewayDoor.listen(
-                    on: group, port: Int.random(in: 20_000..<32_768), for: self)
+                    on: group, host: host, port: Int.random(in: 20_000..<32_768), for: self)
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 continue
             }
@@ -150,6 +184,8 @@ package final class GatewayEmulator: Sendable {
     package var requests: [Request] { state.withLock(\.requests) }
     /// The headers of the requests for a WebSocket, names in lower case.
     package var heads: [[String: String]] { state.withLock(\.heads) }
+    /// Whether a run waits for ``proceed()``.
+    package var isPaused: Bool { state.withLock { $0.runs.values.contains { $0.isPaused } } }
     /// How many clients are connected.
     package var clients: Int { state.withLock { $0.doors.count } }
 
@@ -273,10 +309,11 @@ extension GatewayEmulator {
         let message = params["message"]?.text ?? ""
         let known: String? = state.withLock { state in
             if let run = state.runs[key] { return run.state }
-            let reply = state.replies.isEmpty ? Reply("Hello ", "there") : state.replies.removeFirst()
+            let standard = state.manner.makeReply?(key) ?? Reply("Hello ", "there")
+            let reply = state.replies.isEmpty ? standard : state.replies.removeFirst()
             state.runs[key] = Run(session: session, message: message, rest: reply)
             state.executed.append(message)
-            state.note("user", message, in: session)
+            state.note("user", message, in: session, run: key)
             return nil
         }
         switch known {
@@ -313,7 +350,7 @@ extension GatewayEmulator {
                 run.seq += 1
                 run.state = run.rest.end
                 if run.rest.end == "final", run.rest.hasMessage {
-                    state.note("assistant", run.text, in: run.session)
+                    state.note("assistant", run.text, in: run.session, run: id)
                 }
                 events.append(Self.end(id, run))
             } else {
@@ -371,8 +408,12 @@ extension GatewayEmulator {
 }
 
 extension GatewayEmulator.State {
-    mutating func note(_ role: String, _ text: String, in session: String) {
-        clock += 1000
+    mutating func note(
+        _ role: String, _ text: String, in session: String, run: String? = nil, at: Int64? = nil
+    ) {
+        clock = manner.keepsTime ? max(clock, Int64(Date().timeIntervalSince1970 * 1000)) : clock + 1000
+        let clock = at ?? clock
+        keep?(GatewayEmulator.Entry(session: session, role: role, text: text, run: run, at: clock))
         let rows = transcripts[session, default: []]
         transcripts[session] =
             rows + [
