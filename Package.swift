@@ -65,10 +65,8 @@ let stations: [Target] = [
         "APIServer",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "OpenClaw",
-            "Ledger", "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix,
-            .httpTypes,
-            .lifecycle,
-            .logging,
+            "Ledger", "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .nioSSL,
+            .httpTypes, .crypto, .lifecycle, .logging,
         ]),
     effect("APIClient", ["Timeline", "API"]),
 ]

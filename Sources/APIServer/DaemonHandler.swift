@@ -33,6 +33,7 @@ package struct DaemonHandler: Sendable {
         addGateways(to: &table)
         addQuestions(to: &table)
         addOutbox(to: &table)
+        addTokens(to: &table)
         return table
     }
 
@@ -126,6 +127,12 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.retryChannel) { try await retryChannel($0.path, from: $0.query.from) }
         table.on(Endpoints.discardChannel) { try await discardChannel($0.path) }
         table.on(Endpoints.replayChannel) { try await replayChannel($0.path, since: $0.query.since) }
+    }
+
+    private func addTokens(to table: inout HandlerTable) {
+        table.on(Endpoints.tokens) { _ in try await tokens() }
+        table.on(Endpoints.addToken) { try await addToken($0.body) }
+        table.on(Endpoints.removeToken) { try await removeToken($0.path) }
     }
 
     /// What the engine answers, or its refusal in the API's words.

@@ -193,6 +193,14 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try SilenceRows.silences(in: database) }
     }
 
+    package func tokens() async throws(LedgerError) -> [TokenRecord] {
+        try await read { database throws(StoreFailure) in try TokenRows.tokens(in: database) }
+    }
+
+    package func token(digest: String) async throws(LedgerError) -> TokenRecord? {
+        try await read { database throws(StoreFailure) in try TokenRows.token(digest: digest, in: database) }
+    }
+
     package func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
         try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
     }

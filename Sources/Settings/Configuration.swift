@@ -19,6 +19,8 @@ package struct Configuration: Sendable {
     package var notes: [Problem] = []
     /// The channels whose secrets can't be read, each with its ``ChannelSetting/fault``.
     package var leftOut: [ChannelSetting] = []
+    /// Where the API is served over TCP; nil: nowhere.
+    package var listen: DoorSetting?
 
     /// A bot that was described.
     package struct Bot: Hashable, Sendable {

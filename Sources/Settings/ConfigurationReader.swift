@@ -80,15 +80,17 @@ package struct ConfigurationReader {
         var channels: [ChannelSetting] = []
         var routes: [RouteField]?
         var inhibitions: [Inhibition] = []
+        var listen: DoorSetting?
     }
 
     private func readMain(_ root: Field, into parts: inout Parts) {
         guard
             let fields = root.record(
-                keys: ["zone", "bots", "jobs", "channels", "routes", "inhibit"],
-                later: ["listen", "silences", "calendars", "retention", "limits"],
+                keys: ["zone", "bots", "jobs", "channels", "routes", "inhibit", "listen"],
+                later: ["silences", "calendars", "retention", "limits"],
                 instead: CommonMistakes.file)
         else { return }
+        if let field = fields["listen"] { parts.listen = readDoor(field) }
         if let field = fields["zone"] { parts.zone = zoneName(field) }
         for (key, value) in fields["bots"]?.entries(
             of: "bot", inner: ["backend", "notifications"] + BotFields.backend.map(\.key)) ?? []
@@ -136,11 +138,13 @@ package struct ConfigurationReader {
         let all = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
         let names = parts.channelNames.union(all.map(\.name))
         let routing = checkRoutes(parts.routes, of: all, channels: names)
-        return Configuration(
+        var configuration = Configuration(
             zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs,
             channels: all.filter { $0.fault == nil }, routing: routing, inhibitions: parts.inhibitions,
             warnings: faults.cleaned(faults.warnings), notes: faults.cleaned(faults.notes),
             leftOut: all.filter { $0.fault != nil })
+        configuration.listen = parts.listen
+        return configuration
     }
 
     /// A prompt needs a bot that answers; one that is described nowhere here, or badly, is another fault.

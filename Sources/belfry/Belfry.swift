@@ -44,8 +44,8 @@ struct Belfry: ParsableCommand {
             CommandGroup(
                 name: "DELIVERY",
                 subcommands: [
-                    OutboxCommand.self, ChannelCommand.self, WhyCommand.self, SilenceCommand.self,
-                    DigestCommand.self,
+                    OutboxCommand.self, ChannelCommand.self, TokenCommand.self, WhyCommand.self,
+                    SilenceCommand.self, DigestCommand.self,
                 ]),
             CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),
         ])

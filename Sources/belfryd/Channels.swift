@@ -167,6 +167,7 @@ extension EngineConfiguration {
             jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
             channels: channels.channels, versions: channels.versions, edition: edition)
         inhibitions = configuration.inhibitions
+        listen = configuration.listen
         leftOut =
             channels.leftOut
             + configuration.bots.compactMap { bot in

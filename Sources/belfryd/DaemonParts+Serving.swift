@@ -94,7 +94,8 @@ extension DaemonParts {
                 }
             ),
         ]
-        return keepers.map { KeeperService(name: $0.0, body: $0.1) } + [door]
+        let tcp = DoorListener(Door(handler), limits: Daemon.connections, logger: ground.logger)
+        return keepers.map { KeeperService(name: $0.0, body: $0.1) } + [door, tcp]
     }
 
     /// Finishes, whenever a gateway shows its jobs, what a crash or a lost connection left half done.

@@ -156,6 +156,7 @@ package struct EndpointRow: Sendable {
     /// Errors that any endpoint may answer with.
     package static let commonErrors: [ErrorCode] = [
         .badRequest, .tooLarge, .ledgerRefused, .stopping, .starting, .tooBusy, .internalFault,
+        .noToken, .wrongScope, .tooMany,
     ]
 
     /// Every error it may answer with, by number.

@@ -27,6 +27,7 @@ package enum Endpoints {
         silences.row, addSilence.row, endSilence.row, digest.row,
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
         retryChannel.row, discardChannel.row, replayChannel.row,
+        tokens.row, addToken.row, removeToken.row,
     ]
 }
 
@@ -387,4 +388,20 @@ extension Endpoints {
         "discardChannel", .post, "/v1/channels/{channel}/discard", path: String.self,
         answers: WireChannelDiscard.self, errors: [.noSuchChannel],
         "Discards all entries that wait for a channel: they are never sent.")
+}
+
+// Tokens of the door.
+extension Endpoints {
+    package static let tokens = Endpoint(
+        "tokens", .get, "/v1/tokens", answers: [WireToken].self,
+        "Lists the tokens that programs connect over TCP with, never the tokens themselves.")
+
+    package static let addToken = Endpoint(
+        "addToken", .post, "/v1/tokens", takes: .json(TokenDraft.self), answers: WireNewToken.self,
+        creates: true, errors: [.badName, .tokenExists],
+        "Makes a token; only this answer ever shows it.")
+
+    package static let removeToken = Endpoint(
+        "removeToken", .delete, "/v1/tokens/{token}", path: String.self, errors: [.noSuchToken],
+        "Removes a token: whoever uses it is refused from then on.")
 }

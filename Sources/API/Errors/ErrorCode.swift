@@ -44,6 +44,12 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case channelFromFile = "E1314"
     case gatewayJobTaken = "E1315"
     case silenceEnded = "E1330"
+    case noToken = "E1360"
+    case wrongScope = "E1361"
+    case tooMany = "E1362"
+    case linkClosed = "E1363"
+    case noSuchToken = "E1364"
+    case tokenExists = "E1365"
 
     case timedOut = "E1401"
 
@@ -107,6 +113,13 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .channelFromFile: ErrorRow(409, .refused, exit: 5, "the channel comes from a file")
         case .silenceEnded: ErrorRow(409, .refused, exit: 5, "the silence has ended")
         case .gatewayJobTaken: ErrorRow(409, .refused, exit: 5, "the gateway's job is run by Belfry already")
+        case .noToken:
+            ErrorRow(401, .refused, exit: 5, "a token is needed", "belfry token add --help")
+        case .wrongScope: ErrorRow(403, .refused, exit: 5, "the token does not allow that")
+        case .tooMany: ErrorRow(429, .refused, exit: 5, "too many requests in a short time")
+        case .linkClosed: ErrorRow(410, .refused, exit: 5, "the link is not valid")
+        case .noSuchToken: ErrorRow(404, .notFound, exit: 4, "no such token", "belfry token list")
+        case .tokenExists: ErrorRow(409, .refused, exit: 5, "a token of that name exists")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")

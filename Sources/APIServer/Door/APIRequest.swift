@@ -58,7 +58,7 @@ extension Endpoint where Body: Decodable {
 /// What is answered.
 package enum APIResponse: Sendable {
     /// A whole answer.
-    case whole(status: Int, contentType: String, bytes: [UInt8])
+    case whole(status: Int, contentType: String, bytes: [UInt8], fields: [String: String] = [:])
     /// An answer that is written as it comes to be. `write` returns at its end; what it throws cuts the
     /// connection, so that the reader knows the answer is not complete.
     case stream(

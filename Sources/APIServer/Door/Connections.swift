@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOSSL
 import Synchronization
 
 /// Counts the connections of a door, streams apart from the rest.
@@ -172,10 +173,19 @@ struct CountedConnection: ServerChildChannel {
     let patience: Duration
     /// The whole answer to a connection that is one too many.
     let refusal: [UInt8]
+    /// What encrypts it; nil: nothing does.
+    let tls: NIOSSLContext?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let place = count.open(channel)
         channel.closeFuture.whenComplete { [count] _ in count.close(place, channel) }
+        if let tls {
+            do {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+            } catch {
+                return channel.eventLoop.makeFailedFuture(error)
+            }
+        }
         if place != .request {
             let handler = RefusingHandler(refusal, patience: place == .refusal ? patience : .zero)
             do {

@@ -3,6 +3,7 @@ import HummingbirdCore
 package import Logging
 import NIOCore
 import NIOPosix
+import NIOSSL
 import ServiceLifecycle
 
 /// Takes requests on a loopback port and hands each to a closure; for trying out webhooks.
@@ -108,6 +109,8 @@ struct HTTPDoor: Sendable {
     var refusal: [UInt8] = []
     /// Answers still being written when the server stops are cut after this.
     var patience: Duration = .milliseconds(600)
+    /// What encrypts connections; nil: nothing does.
+    var tls: NIOSSLContext?
     var logger: Logger
     /// Called once somebody may connect; what it throws stops the server.
     var opened: @Sendable (any Channel) async throws -> Void
@@ -130,7 +133,7 @@ struct HTTPDoor: Sendable {
         let (stop, stopping) = AsyncStream.makeStream(of: Never.self)
         let server = Server(
             childChannelSetup: CountedConnection(
-                http: http, count: count, patience: waits.refusal, refusal: refusalAnswer),
+                http: http, count: count, patience: waits.refusal, refusal: refusalAnswer, tls: tls),
             configuration: ServerConfiguration(
                 address: address,
                 // Never reached, unless connections arrive in one burst: descriptors are left for the rest.

@@ -19,6 +19,10 @@ extension APIError {
         case .noSuchBot(let name): self.init(missing: "bot", name, .noSuchBot)
         case .noSuchSilence(let id): self.init(missing: "silence", id, .noSuchSilence)
         case .noSuchQuestion(let id): self.init(missing: "question", id, .noSuchQuestion)
+        case .noSuchToken(let name): self.init(missing: "token", name, .noSuchToken)
+        case .tokenExists(let name):
+            self.init(
+                .tokenExists, "a token \(Quoted.of(name)) exists", hint: "Remove it first: belfry token rm \(name)")
         case .noSuchGatewayJob(let id):
             self.init(.noSuchGatewayJob, "no job \(Quoted.of(id)) in the gateway")
         case .gatewayJobTaken(let name, let job):

@@ -172,6 +172,9 @@ package enum EngineError: Error, Hashable, Sendable {
     /// Somebody else changed the job at the same time.
     case changedMeanwhile(String)
     case ledger(LedgerError)
+    case noSuchToken(String)
+    /// A token of that name is there already.
+    case tokenExists(String)
     /// The jobs of the files are not loaded yet.
     case starting
     /// The daemon is ending.

@@ -28,6 +28,8 @@ package struct EngineConfiguration: Sendable {
     package var silences: [Silence] = []
     /// What of it could not be used.
     package var leftOut: [LeftOut] = []
+    /// Where the API is served over TCP; nil: nowhere.
+    package var listen: DoorSetting?
 
     package init(
         path: String?, zone: String, bots: [String: BotProfile], jobs: [(spec: JobSpec, place: String)],

@@ -142,6 +142,13 @@ package indirect enum Change: Sendable {
     /// Ends a silence at this moment; one that has not begun never does. Guard: it had not ended by then.
     case endSilence(id: String, at: Moment)
 
+    // MARK: The door
+
+    /// Inserts a token. Guard: there is none of that name, nor of that digest.
+    case putToken(TokenRecord)
+    /// Removes a token. Guard: there is one of that name.
+    case removeToken(name: String)
+
     // MARK: Events
 
     /// Appends a fact under the next number.
@@ -189,6 +196,7 @@ extension Change {
             .outbox
         case .putSilence, .endSilence: .outbox
         case .append, .moveConsumer: .events
+        case .putToken, .removeToken: nil
         }
     }
 
@@ -213,7 +221,7 @@ extension Change {
             .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry, .putSilence, .endSilence, .append,
             .moveConsumer, .recordVerdicts,
-            .setFact, .removeRun, .removeHistory:
+            .setFact, .removeRun, .removeHistory, .putToken, .removeToken:
             false
         }
     }
@@ -274,6 +282,8 @@ extension Change {
         case .setFact(let name, _): "setFact \(name)"
         case .removeRun(let id): "removeRun \(id)"
         case .removeHistory: "removeHistory"
+        case .putToken(let token): "putToken \(token.name)"
+        case .removeToken(let name): "removeToken \(name)"
         }
     }
 }

@@ -182,6 +182,10 @@ package protocol OutboxReading: Sendable {
     func channelEntries() async throws(LedgerError) -> [ChannelEntry]
     /// The silences, also those that have ended, in the order in which they were made.
     func silences() async throws(LedgerError) -> [Silence]
+    /// The tokens of the door, by name.
+    func tokens() async throws(LedgerError) -> [TokenRecord]
+    /// The token with this digest.
+    func token(digest: String) async throws(LedgerError) -> TokenRecord?
 }
 
 /// What every consumer of events reads.

@@ -224,6 +224,7 @@ final class StationRows {
     private let bots: BotRows
     private let channels: ChannelEntryRows
     private let silences: SilenceRows
+    private let tokens: TokenRows
     private let talk: TalkRows
     private let conversations: ConversationRows
     private let questions: QuestionRows
@@ -242,6 +243,7 @@ final class StationRows {
         bots = try BotRows(in: database)
         channels = try ChannelEntryRows(in: database)
         silences = try SilenceRows(in: database)
+        tokens = try TokenRows(in: database)
         talk = try TalkRows(in: database)
         conversations = try ConversationRows(in: database)
         questions = try QuestionRows(in: database)
@@ -279,6 +281,8 @@ final class StationRows {
         case .removeChannelEntry(let name): try channels.remove(name)
         case .putSilence(let silence, let moment): try silences.put(silence, endedBefore: moment)
         case .endSilence(let id, let moment): try silences.end(id, at: moment)
+        case .putToken(let token): try tokens.put(token)
+        case .removeToken(let name): try tokens.remove(name)
         case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): if try talk.insert(message) { fresh.add(message) }
         case .markRead(let bot, let thread, let moment):

@@ -29,6 +29,7 @@ package struct ConfigurationSchema {
             "channels": SchemaParts.map(of: channel, "Where notifications go, by name."),
             "routes": SchemaParts.list(of: route, "Which events go to which channels."),
             "inhibit": SchemaParts.list(of: inhibition, "Failures that keep others quiet."),
+            "listen": listen,
         ]
         return .object([
             "$schema": .string("https://json-schema.org/draft/2020-12/schema"),
@@ -36,6 +37,24 @@ package struct ConfigurationSchema {
             "type": SchemaParts.orNothing("object"), "additionalProperties": .bool(false),
             "properties": .object(sections),
         ])
+    }
+
+    // MARK: The door
+
+    private var listen: JSON {
+        let tls = SchemaParts.object(
+            [
+                .init("certificate", SchemaParts.word("The certificate and those above it, a file in PEM.")),
+                .init("key", SchemaParts.word("Its key, a file in PEM.")),
+            ], required: ["certificate", "key"])
+        var schema = SchemaParts.object(
+            [
+                .init("address", SchemaParts.word("An address of this machine with a port: 127.0.0.1:8427.")),
+                .init("tls", tls.described("Serves HTTPS; other machines can connect only then.")),
+                .init("url", SchemaParts.word("How people reach it; links lead there.")),
+            ], required: ["address"])
+        schema["type"] = SchemaParts.orNothing("object")
+        return schema.described("Where the API is served over TCP; nowhere unless given.")
     }
 
     // MARK: Jobs

@@ -208,6 +208,14 @@ extension MemoryLedger {
         try await read { $0.silences() }
     }
 
+    func tokens() async throws(LedgerError) -> [TokenRecord] {
+        try await read { $0.tokens() }
+    }
+
+    func token(digest: String) async throws(LedgerError) -> TokenRecord? {
+        try await read { $0.token(digest: digest) }
+    }
+
     func botEntries() async throws(LedgerError) -> [BotEntry] {
         try await read { $0.botEntries() }
     }

@@ -216,6 +216,10 @@ extension ModelLedger: OutboxReading, EventReading {
 
     func silences() -> [Silence] { allSilences }
 
+    func tokens() -> [TokenRecord] { doorTokens.sorted { $0.name < $1.name } }
+
+    func token(digest: String) -> TokenRecord? { doorTokens.first { $0.digest == digest } }
+
     func outbox(id: String) -> OutboxRecord? { outbox.first { $0.id == id } }
 
     func outbox(cause: String) -> OutboxRecord? { outbox.first { $0.cause == cause } }

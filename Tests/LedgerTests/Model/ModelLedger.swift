@@ -26,6 +26,7 @@ struct ModelLedger: Sendable {
     /// In the order in which they were made.
     var ownChannels: [ChannelEntry] = []
     var allSilences: [Silence] = []
+    var doorTokens: [TokenRecord] = []
     var messages: [MessageRecord] = []
     var talk = ModelTalk()
     /// In the order they were asked.
@@ -116,6 +117,12 @@ struct ModelLedger: Sendable {
             let index = allSilences.firstIndex { $0.id == id && $0.until > moment }
             try require(index != nil)
             if let index { allSilences[index].until = moment }
+        case .putToken(let token):
+            try require(!doorTokens.contains { $0.name == token.name || $0.digest == token.digest })
+            doorTokens.append(token)
+        case .removeToken(let name):
+            try require(doorTokens.contains { $0.name == name })
+            doorTokens.removeAll { $0.name == name }
         case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }

@@ -1,0 +1,72 @@
+import API
+import Engine
+import Ledger
+import Synchronization
+import Timeline
+
+/// Decides what a request over TCP may do: nothing but what its token allows.
+package final class Door: Sendable {
+    /// The largest body of a request.
+    static let bodyLimit = 64 * 1024
+
+    let handler: DaemonHandler
+    private let table: HandlerTable
+    private let budget = Mutex(RequestBudget())
+
+    /// The door of a daemon whose requests are answered by `handler`.
+    package init(_ handler: DaemonHandler) {
+        self.handler = handler
+        table = handler.handlers
+    }
+
+    var control: Control { handler.control }
+
+    /// Lets a request in, or refuses it before its body is read.
+    func admit(_ head: RequestHead) async throws(APIError) -> Admission {
+        if head.path == Endpoints.health.row.path.text { return try endpoint(head, allowing: nil) }
+        guard let secret = DoorToken.carried(by: head) else {
+            try take(for: head.remote)
+            throw APIError(
+                .noToken, hint: "Make one with: belfry token add NAME, and send it as: Authorization: Bearer TOKEN")
+        }
+        let digest = DoorToken.digest(of: secret)
+        guard let token = try await handler.reading(await control.ledger.token(digest: digest)) else {
+            try take(for: head.remote)
+            throw APIError(.noToken, "the token is not known", hint: "Make one with: belfry token add NAME")
+        }
+        try take(for: "token " + token.name)
+        if let publication = try publication(head, by: token) { return publication }
+        return try endpoint(head, allowing: token)
+    }
+
+    /// Takes a request from the budget of a visitor.
+    func take(for visitor: String) throws(APIError) {
+        let now = control.clock.sinceBoot
+        guard budget.withLock({ $0.take(for: visitor, at: now) }) else {
+            throw APIError(
+                .tooMany, hint: "\(RequestBudget.most) are allowed at once, then one every 5 seconds.")
+        }
+    }
+
+    /// Refuses what the token does not allow.
+    func allow(_ token: TokenRecord?, _ scope: TokenScope) throws(APIError) {
+        guard token?.allows(scope) != true else { return }
+        throw APIError(
+            .wrongScope, "the token \(Quoted.of(token?.name ?? "")) does not allow that: it lacks \(scope)",
+            hint: "Make one that does: belfry token add NAME --scope \(scope)")
+    }
+
+    /// A request of an endpoint of the API.
+    private func endpoint(
+        _ head: RequestHead, allowing token: TokenRecord?
+    ) throws(APIError) -> Admission {
+        let match = try table.router.match(method: head.method, path: head.path[...])
+        if let scope = match.row.scope { try allow(token, scope) }
+        return Admission(bodyLimit: Self.bodyLimit) { [table] body in
+            await table.respond(
+                to: APIRequest(
+                    row: match.row, path: match.path, query: head.query, body: body,
+                    lastEventID: head["last-event-id"]))
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package import API
+import HTTPTypes
+import Host
+import HummingbirdCore
+import NIOCore
+
+/// The head of a request: all that is known before its body is read.
+package struct RequestHead: Sendable {
+    /// `POST` and so on.
+    package let method: String
+    /// The part of the target before `?`, as it was sent.
+    package let path: String
+    /// The part after it.
+    package let query: Query
+    /// The address of who sent it; empty on a socket file.
+    package let remote: String
+    let fields: HTTPFields
+
+    /// The value of a header field, by its name in lower case.
+    package subscript(name: String) -> String? {
+        HTTPField.Name(name).flatMap { fields[$0] }
+    }
+
+    /// Whether a body follows.
+    var hasBody: Bool { fields[.transferEncoding] != nil || (fields[.contentLength] ?? "0") != "0" }
+
+    init(_ request: Request, from remote: String) {
+        let parts = (request.head.path ?? "").split(
+            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        method = request.method.rawValue
+        path = parts.first.map(String.init) ?? ""
+        query = Query(parts.count > 1 ? parts[1] : "")
+        fields = request.headers
+        self.remote = remote
+    }
+}
+
+/// What is done with a request that is let in.
+package struct Admission: Sendable {
+    /// The largest body that is read, in bytes.
+    var bodyLimit: Int
+    /// The answer to the body.
+    var answer: @Sendable ([UInt8]) async -> APIResponse
+}
+
+/// Reads requests, lets them in or refuses them by their heads, and writes answers.
+struct RequestServer: Sendable {
+    let count: ConnectionCount
+    let waits: ConnectionPatience
+    private let deadlines = Deadlines()
+    /// Whether a request whose body nobody will read ends its connection.
+    let cutsRefused: Bool
+    /// Decides by the head of a request.
+    let admit: @Sendable (RequestHead) async throws(APIError) -> Admission
+
+    init(
+        count: ConnectionCount, waits: ConnectionPatience, cutsRefused: Bool = false,
+        admit: @escaping @Sendable (RequestHead) async throws(APIError) -> Admission
+    ) {
+        (self.count, self.waits, self.cutsRefused, self.admit) = (count, waits, cutsRefused, admit)
+    }
+
+    /// What a connection is refused with when there are too many.
+    static let tooBusy = APIError(
+        .tooBusy, hint: "Try again in a moment, or end programs that hold connections to it.")
+
+    @concurrent
+    func answer(
+        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+    ) async throws {
+        let head = RequestHead(request, from: channel.remoteAddress?.ipAddress ?? "")
+        var response: APIResponse
+        do throws(APIError) {
+            let deadline = deadlines.close(channel, after: waits.body)
+            defer { deadline.cancel() }
+            let admission = try await admit(head)
+            let body = try await read(request, upTo: admission.bodyLimit)
+            deadline.cancel()
+            response = await admission.answer(body)
+        } catch {
+            response = .failure(error)
+            // The rest of a body that nobody wants is not waited for.
+            if cutsRefused, head.hasBody { channel.close(after: waits.refusal) }
+        }
+        guard case .stream = response else { return try await write(response, writer, on: channel) }
+        guard let place = count.beginStream() else {
+            return try await write(.failure(Self.tooBusy), writer, on: channel)
+        }
+        defer { place.end() }
+        // A stream with nothing to write would not notice that nobody reads it.
+        let (closed, closing) = AsyncStream.makeStream(of: Never.self)
+        channel.closeFuture.whenComplete { _ in
+            place.end()
+            closing.finish()
+        }
+        try await write(response, writer, closed: closed)
+    }
+
+    /// Writes a whole answer, which is read in time or not at all.
+    @concurrent
+    private func write(
+        _ response: APIResponse, _ writer: consuming ResponseWriter, on channel: any Channel
+    ) async throws {
+        let deadline = deadlines.close(channel, after: waits.answer)
+        defer { deadline.cancel() }
+        try await write(response, writer)
+    }
+
+    @concurrent
+    private func read(_ request: Request, upTo limit: Int) async throws(APIError) -> [UInt8] {
+        do {
+            return Array(try await request.body.collect(upTo: limit).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            let size = limit < 1 << 20 ? "\(limit / 1024) KiB" : "\(limit / 1024 / 1024) MiB"
+            throw APIError(.tooLarge, "the body is larger than \(size)")
+        } catch {
+            throw APIError(.badRequest, "the body did not arrive whole")
+        }
+    }
+
+    @concurrent
+    private func write(
+        _ response: APIResponse, _ writer: consuming ResponseWriter,
+        closed: AsyncStream<Never>? = nil
+    ) async throws {
+        switch response {
+        case .whole(let status, let contentType, let bytes, let fields):
+            try await writeWhole(status, contentType, bytes, Self.fields(fields), writer)
+        case .failure(let error):
+            let bytes = (try? WireCoding.encode(error)) ?? []
+            try await writeWhole(
+                error.code.row.status, "application/json", bytes, Self.fields(of: error), writer)
+        case .stream(let contentType, let extra, let write):
+            var fields = Self.fields(extra)
+            fields[.contentType] = contentType
+            fields[.cacheControl] = "no-store"
+            let body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
+            var sink: any BodyWriter = ConnectionWriter(
+                writer: body, closed: closed ?? AsyncStream { $0.finish() })
+            // It may read files and compute: other connections share the loop's thread.
+            try await withTaskExecutorPreference(WorkerPool.current) { try await write(&sink) }
+            try await body.finish(nil)
+        }
+    }
+
+    private static func fields(_ extra: [String: String]) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in extra {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        return fields
+    }
+
+    /// What goes with an error for clients that know only HTTP.
+    private static func fields(of error: APIError) -> HTTPFields {
+        switch error.code {
+        case .noToken: [.wwwAuthenticate: "Bearer realm=\"belfry\", Basic realm=\"belfry\""]
+        case .tooMany: [.retryAfter: String(RequestBudget.secondsForOne)]
+        default: [:]
+        }
+    }
+
+    @concurrent
+    private func writeWhole(
+        _ status: Int, _ contentType: String, _ bytes: [UInt8], _ extra: HTTPFields,
+        _ writer: consuming ResponseWriter
+    ) async throws {
+        var fields = extra
+        if !contentType.isEmpty {
+            fields[.contentType] = contentType
+            fields[.contentLength] = String(bytes.count)
+        }
+        let head = HTTPResponse(status: .init(code: status), headerFields: fields)
+        if bytes.isEmpty {
+            try await writer.writeResponse(head)
+        } else {
+            try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        }
+    }
+}

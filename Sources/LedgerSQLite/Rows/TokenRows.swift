@@ -1,0 +1,56 @@
+import GRDB
+import Ledger
+import Timeline
+
+/// The tokens of the door.
+struct TokenRows {
+    private let insert: Prepared
+    private let delete: Prepared
+
+    init(in database: Database) throws(StoreFailure) {
+        insert = try Prepared(
+            """
+            INSERT INTO token (name, digest, scopes, job, signature, made_at) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """,
+            in: database)
+        delete = try Prepared("DELETE FROM token WHERE name = ?", in: database)
+    }
+
+    func put(_ token: TokenRecord) throws(StoreFailure) {
+        let changed = try insert.run {
+            $0.put(token.name)
+            $0.put(token.digest)
+            $0.put(token.scopes.map(\.rawValue).sorted().joined(separator: " "))
+            $0.put(token.job)
+            $0.put(token.signature?.rawValue)
+            $0.put(token.madeAt)
+        }
+        if changed == 0 { throw .fenced }
+    }
+
+    func remove(_ name: String) throws(StoreFailure) {
+        if try delete.run({ $0.put(name) }) == 0 { throw .fenced }
+    }
+
+    private static let query = "SELECT name, digest, scopes, job, signature, made_at FROM token"
+
+    static func tokens(in database: Database) throws(StoreFailure) -> [TokenRecord] {
+        try Prepared(query + " ORDER BY name", in: database).all({ _ in }, record)
+    }
+
+    static func token(digest: String, in database: Database) throws(StoreFailure) -> TokenRecord? {
+        try Prepared(query + " WHERE digest = ?", in: database).first({ $0.put(digest) }, record)
+    }
+
+    /// A scope of a later version allows nothing here.
+    private static func record(from row: inout Columns) throws(StoreFailure) -> TokenRecord {
+        let (name, digest, words, job) = (row.text(), row.text(), row.text(), row.optionalText())
+        let scopes = words.split(separator: " ").compactMap { TokenScope(rawValue: String($0)) }
+        let signature = row.optionalText().flatMap(HookSignature.init)
+        var token = TokenRecord(
+            name: name, digest: digest, scopes: Set(scopes), job: job, madeAt: row.moment())
+        token.signature = signature
+        return token
+    }
+}

@@ -1,0 +1,110 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import Ledger
+import TerminalView
+
+struct TokenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Manages the tokens that programs connect over TCP with.",
+        discussion: """
+            The daemon listens on TCP where the configuration has `listen:`.
+
+              belfry token add phone --scope publish
+              curl -H "Authorization: Bearer TOKEN" -d "Backup done" http://127.0.0.1:8427/ops
+            """,
+        subcommands: [TokenAddCommand.self, TokenListCommand.self, TokenRemoveCommand.self])
+}
+
+struct TokenAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Makes a token and prints it once; only its hash is kept.",
+        discussion: """
+            publish posts messages, answer answers questions, read reads everything that
+            is shown, admin does everything. With --job it may start that job by
+            POST /v1/hooks/JOB.
+
+              belfry token add phone --scope publish --scope answer
+              belfry token add deploy --job deploy
+            """)
+
+    @Argument(help: "Its name, which no other token has.")
+    var name: String
+    @Option(
+        help: ArgumentHelp("What it allows; repeatable.", valueName: "publish|answer|read|admin"),
+        completion: .list(TokenScope.allCases.map(\.rawValue)))
+    var scope: [String] = []
+    @Option(help: "The job that it may start by /v1/hooks/JOB.", completion: Completions.jobs)
+    var job: String?
+    @OptionGroup var common: CommonOptions
+
+    private var scopes: [TokenScope] {
+        get throws {
+            try scope.flatMap { $0.split(separator: ",") }.map { word in
+                guard let scope = TokenScope(rawValue: String(word)) else {
+                    let known = TokenScope.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw ValidationError("--scope takes \(known), not \(Quoted.of(String(word)))")
+                }
+                return scope
+            }
+        }
+    }
+
+    func validate() throws {
+        if try scopes.isEmpty, job == nil {
+            throw ValidationError("name what the token allows: --scope publish, or --job JOB")
+        }
+    }
+
+    func run() throws {
+        let draft = TokenDraft(name: name, scopes: try scopes, job: job)
+        let made = try common.client().ask(Endpoints.addToken(body: draft))
+        if common.json { return try StandardOutput.print(json: made) }
+        // Alone on its line, for a script to read.
+        StandardOutput.print(made.secret)
+        StandardError.write("Keep it: it is not shown again.\n")
+    }
+}
+
+struct TokenListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the tokens, never the tokens themselves.",
+        discussion: """
+              belfry token list
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let tokens = try common.client().ask(Endpoints.tokens())
+        try common.screen.list(tokens, asJSON: common.json) { screen in
+            var table = TextTable(["TOKEN", "ALLOWS", "JOB", "MADE"])
+            for token in tokens {
+                let scopes = token.scopes.map(\.rawValue).joined(separator: ",")
+                table.add([
+                    "\(token.name)", "\(scopes.isEmpty ? "-" : scopes)", "\(token.job ?? "-")",
+                    "\(screen.time(token.madeAt))",
+                ])
+            }
+            screen.print(table, empty: "No tokens.")
+        }
+    }
+}
+
+struct TokenRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Removes a token: whoever uses it is refused from then on.",
+        discussion: """
+              belfry token rm phone
+            """)
+
+    @Argument(help: "The token's name.")
+    var name: String
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.client().ask(Endpoints.removeToken(name))
+        if !common.json { StandardOutput.print("Removed \(name).") }
+    }
+}

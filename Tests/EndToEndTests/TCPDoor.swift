@@ -1,0 +1,216 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The binaries, with the API served over TCP.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the door over TCP` {
+    private func start(_ listen: String = "{ address: 127.0.0.1:0 }") async throws -> (Belfry, port: Int) {
+        let belfry = try Belfry()
+        try belfry.write(
+            """
+            channels:
+              notes: { kind: command, command: [sh, -c, 'cat >>\(belfry.folder.file("notes"))'] }
+            routes:
+              - { when: [failed], to: [notes] }
+            listen: \(listen)
+
+            """, to: "belfry.yaml")
+        try await belfry.start()
+        let line = try await belfry.logged("serving the API over TCP")
+        let port = try #require(line.firstMatch(of: /port="?([0-9]+)/).flatMap { Int($0.1) })
+        return (belfry, port)
+    }
+
+    private func token(_ belfry: Belfry, _ name: String, _ scopes: String...) async throws -> String {
+        let made = try await belfry.run("belfry", ["token", "add", name] + scopes.flatMap { ["--scope", $0] })
+        #expect(made.code == 0, "\(made)")
+        return made.lines.first ?? ""
+    }
+
+    /// The status of a request by curl, and what was answered.
+    private func curl(_ belfry: Belfry, _ words: String) async throws -> (status: String, text: String) {
+        let answer = try await belfry.shell("curl -s -w '\\n%{http_code}' \(words)")
+        let lines = answer.text.split(separator: "\n", omittingEmptySubsequences: false)
+        return (lines.last.map(String.init) ?? "", lines.dropLast().joined(separator: "\n"))
+    }
+
+    @Test func `shows nothing without a token but that it is there`() async throws {
+        let (belfry, port) = try await start()
+        let base = "http://127.0.0.1:\(port)"
+        #expect(try await curl(belfry, "\(base)/healthz") == ("200", "ok"))
+        for path in ["/v1/status", "/v1/jobs", "/readyz", "/v1/openapi.json", "/nothing/at/all", "/"] {
+            let answer = try await curl(belfry, base + path)
+            #expect(answer.status == "401" && answer.text.contains("E1360"), "\(path) \(answer)")
+        }
+        let forged = try await curl(belfry, "-H 'Authorization: Bearer bft_forged' \(base)/v1/status")
+        #expect(forged.status == "401")
+        let head = try await belfry.shell("curl -s -D - -o /dev/null \(base)/v1/status")
+        #expect(head.text.lowercased().contains("www-authenticate: bearer"))
+    }
+
+    @Test func `does what a token allows, however it is sent, until it is removed`() async throws {
+        let (belfry, port) = try await start()
+        let base = "http://127.0.0.1:\(port)"
+        let secret = try await token(belfry, "phone", "read", "publish")
+        #expect(secret.hasPrefix("bft_") && secret.utf8.count > 40)
+        let basic = Data("any:\(secret)".utf8).base64EncodedString()
+        let inURL = Data("Bearer \(secret)".utf8).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        for words in [
+            "-H 'Authorization: Bearer \(secret)' \(base)/v1/status",
+            "-H 'Authorization: Basic \(basic)' \(base)/v1/status", "-u ':\(secret)' \(base)/v1/status",
+            "'\(base)/v1/status?auth=\(inURL)'",
+        ] {
+            #expect(try await curl(belfry, words).status == "200", "\(words)")
+        }
+        let said = try await curl(
+            belfry, "-H 'Authorization: Bearer \(secret)' --json '{\"text\":\"hello\"}' \(base)/v1/notify")
+        #expect(said.status == "201", "\(said)")
+        #expect(try await belfry.json("messages").list.first?["text"].text == "hello")
+        let admin = try await curl(
+            belfry, "-H 'Authorization: Bearer \(secret)' -X POST \(base)/v1/reload")
+        #expect(admin.status == "403" && admin.text.contains("it lacks admin"), "\(admin)")
+        let listed = try await belfry.run("token", "list", "--json")
+        #expect(listed.text.contains("phone") && !listed.text.contains(secret))
+        // Kept nowhere: not in the ledger, and not in a log.
+        let found = try await belfry.shell("grep -rlF '\(secret)' '\(belfry.statePath)' || echo none")
+        #expect(found.text == "none\n", "\(found)")
+        #expect(try await belfry.run("token", "add", "phone", "--scope", "read").code == 5)
+        #expect(try await belfry.run("token", "rm", "phone").code == 0)
+        #expect(try await belfry.run("token", "rm", "phone").code == 4)
+        #expect(
+            try await curl(belfry, "-H 'Authorization: Bearer \(secret)' \(base)/v1/status").status == "401")
+    }
+
+    @Test func `refuses what is too large, and too much at once`() async throws {
+        let (belfry, port) = try await start()
+        let base = "http://127.0.0.1:\(port)"
+        let secret = try await token(belfry, "loud", "publish")
+        try belfry.write(
+            "{\"text\":\"" + String(repeating: "a", count: 65_536 - 11) + "\"}", to: "fits")
+        try belfry.write(
+            "{\"text\":\"" + String(repeating: "a", count: 65_536 - 10) + "\"}", to: "large")
+        let post = "-H 'Authorization: Bearer \(secret)' -H 'Expect:' \(base)/v1/notify --json"
+        #expect(try await curl(belfry, "\(post) @large").status == "413")
+        #expect(try await curl(belfry, "\(post) @fits").status == "201")
+        // Nobody has sent 60 yet; the rest of a burst of 70 in one second can't all be allowed.
+        let burst = try await belfry.shell(
+            "curl -s -o /dev/null -w '%{http_code}\\n' -H 'Authorization: Bearer \(secret)' "
+                + "'\(base)/v1/status?n=[1-90]'")
+        #expect(burst.lines.count == 90)
+        #expect(burst.lines.filter { $0 == "403" }.count >= 58, "\(burst)")
+        #expect(burst.lines.contains("429"), "\(burst)")
+        let other = try await token(belfry, "calm", "read")
+        #expect(
+            try await curl(belfry, "-H 'Authorization: Bearer \(other)' \(base)/v1/status").status == "200")
+        #expect(try await curl(belfry, "\(base)/healthz").status == "200")
+    }
+
+    @Test func `speaks TLS where a certificate is given`() async throws {
+        let certificate = try SelfSignedCertificate(for: "localhost")
+        let (belfry, port) = try await start(
+            "{ address: 127.0.0.1:0, tls: { certificate: \(certificate.certificate), key: \(certificate.key) } }")
+        let ok = try await curl(
+            belfry, "--cacert \(certificate.certificate) https://localhost:\(port)/healthz")
+        #expect(ok == ("200", "ok"))
+        let plain = try await belfry.shell("curl -s http://127.0.0.1:\(port)/healthz || echo refused")
+        #expect(plain.text.contains("refused"), "\(plain)")
+    }
+
+    @Test func `follows a reload, and is closed by one`() async throws {
+        let (belfry, port) = try await start()
+        let text = try String(contentsOfFile: belfry.configPath, encoding: .utf8)
+        try belfry.write(text.replacing("127.0.0.1:0", with: "127.0.0.1:\(port)"), to: "belfry.yaml")
+        #expect(try await belfry.run("reload").code == 0)
+        _ = try await belfry.logged("127.0.0.1:\(port)")
+        let open = try await belfry.shell(
+            "curl -s --retry 30 --retry-connrefused --retry-delay 1 http://127.0.0.1:\(port)/healthz")
+        #expect(open.text == "ok\n", "\(open)")
+        try belfry.write(
+            text.split(separator: "\n").filter { !$0.hasPrefix("listen") }.joined(separator: "\n") + "\n",
+            to: "belfry.yaml")
+        #expect(try await belfry.run("reload").code == 0)
+        // The connection that is refused is the end of the old listener, whenever that comes.
+        let closed = try await belfry.shell(
+            "while curl -s http://127.0.0.1:\(port)/healthz; do :; done; echo closed")
+        #expect(closed.text.hasSuffix("closed\n"))
+    }
+
+    /// The calls are those of ntfy's documentation, with another address.
+    @Test func `takes what is published as to ntfy`() async throws {
+        let (belfry, port) = try await start()
+        let secret = try await token(belfry, "script", "publish")
+        let base = "http://127.0.0.1:\(port)"
+        let auth = "-H 'Authorization: Bearer \(secret)'"
+        for words in [
+            "-d 'Backup successful' \(base)/mytopic", "-T - \(base)/mytopic </dev/null",
+            #"-H 'Title: Unauthorized access detected' -H 'Priority: urgent' -H 'Tags: warning,skull,db1' "#
+                + #"-H 'Click: https://home.nest.com/' -d 'Remote access to phils-laptop detected.' "#
+                + "\(base)/phil_alerts",
+            #"-d '{"topic":"Disks","message":"full","title":"db1","tags":["x"],"priority":4,"actions":"#
+                + #"[{"action":"view","label":"Admin","url":"https://a.example/"}]}' "# + base,
+            "-H 'Actions: view, Open portal, https://home.nest.com/; http, Close, https://api.example/' "
+                + "-d 'You left the house.' \(base)/home",
+            "-H 'ti: =?UTF-8?B?R3LDvMOfZQ==?=' -d 'encoded' \(base)/home",
+            "'\(base)/home/publish?message=Triggered+by+GET&priority=min'",
+        ] {
+            let answer = try await curl(belfry, "\(auth) \(words.replacing("+by+GET", with: "%20by%20GET"))")
+            #expect(answer.status == "200" && answer.text.contains(#""event":"message""#), "\(words) \(answer)")
+        }
+        let messages = try await belfry.json("messages").list
+        #expect(
+            messages.map { $0["bot"].text }
+                == ["home", "home", "home", "disks", "phil_alerts", "mytopic", "mytopic"])
+        #expect(messages[0]["text"].text == "Triggered by GET" && messages[0]["urgency"].text == "low")
+        #expect(messages[1]["title"].text == "Grüße")
+        #expect(messages[2]["text"].text == "You left the house.\nOpen portal: https://home.nest.com/")
+        #expect(messages[3]["title"].text == "❌ db1")
+        #expect(messages[3]["text"].text == "full\nAdmin: https://a.example/")
+        #expect(messages[4]["title"].text == "⚠️ 💀 Unauthorized access detected")
+        #expect(messages[4]["urgency"].text == "critical")
+        #expect(
+            messages[4]["text"].text
+                == "Remote access to phils-laptop detected.\nhttps://home.nest.com/\nTags: db1")
+        #expect(messages[5]["text"].text == "triggered")
+    }
+
+    @Test func `refuses topics and values that ntfy would not know either`() async throws {
+        let (belfry, port) = try await start()
+        let secret = try await token(belfry, "script", "publish")
+        let auth = "-H 'Authorization: Bearer \(secret)'"
+        for (words, sentence) in [
+            ("-d a http://127.0.0.1:\(port)/v1", "a part of the API has this name"),
+            ("-d a http://127.0.0.1:\(port)/READYZ", "a part of the API has this name"),
+            ("-d a http://127.0.0.1:\(port)/-x", "a name begins with"),
+            ("-d a -H 'Priority: 9' http://127.0.0.1:\(port)/ops", "no priority"),
+            ("-d a -H 'Delay: 30m' http://127.0.0.1:\(port)/ops", "published at once"),
+            ("-d a -H 'Actions: dance, Now' http://127.0.0.1:\(port)/ops", "no action"),
+            ("-d '{}' http://127.0.0.1:\(port)/", "the topic is missing"),
+            ("-d 'nothing' http://127.0.0.1:\(port)/", "JSON"),
+            ("--data-binary \"$(printf '\\377\\376')\" http://127.0.0.1:\(port)/ops", "is not UTF-8"),
+        ] {
+            let answer = try await curl(belfry, "\(auth) \(words)")
+            #expect(answer.status.hasPrefix("4") && answer.text.contains(sentence), "\(words) \(answer)")
+        }
+        let reader = try await token(belfry, "reader", "read")
+        let answer = try await curl(
+            belfry, "-H 'Authorization: Bearer \(reader)' -d a http://127.0.0.1:\(port)/ops")
+        #expect(answer.status == "403")
+        #expect(try await belfry.json("messages").list.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("{ address: 0.0.0.0:8427 }", "tokens would be sent unencrypted"),
+        ("{ address: example.org:8427 }", "is not an address with a port"),
+        ("{ tls: { certificate: /c, key: /k } }", "an address is missing"),
+        ("{ address: 127.0.0.1:1, tls: { certificate: /c } }", "the file of the key is missing"),
+        ("{ address: 127.0.0.1:1, tls: { certificate: c, key: /k } }", "the path is not absolute"),
+        ("{ address: 127.0.0.1:1, url: 'ftp://x' }", "is not an address that a link can begin with"),
+    ])
+    func `refuses an address that would be a mistake`(listen: String, sentence: String) async throws {
+        let belfry = try Belfry()
+        try belfry.write("listen: \(listen)\n", to: "belfry.yaml")
+        let check = try await belfry.run("config", "check")
+        #expect(check.code == 2 && check.errors.contains(sentence), "\(check)")
+    }
+}

@@ -1,0 +1,29 @@
+import Ledger
+import Testing
+import Timeline
+
+@Suite struct `a token of the door` {
+    @Test(arguments: LedgerBackend.available)
+    func `is kept once under its name, found by its digest, and removed once`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            let one = TokenRecord(
+                name: "phone", digest: "aa", scopes: [.publish, .read], madeAt: Moment(microseconds: 1))
+            var other = TokenRecord(
+                name: "deploy", digest: "bb", scopes: [], job: "deploy", madeAt: Moment(microseconds: 2))
+            other.signature = .github
+            try await ledger.commit([.putToken(one), .putToken(other)])
+            #expect(try await ledger.tokens() == [other, one])
+            #expect(try await ledger.token(digest: "aa") == one)
+            #expect(try await ledger.token(digest: "cc") == nil)
+            await #expect(throws: LedgerError.self) { try await ledger.commit([.putToken(one)]) }
+            var twin = other
+            twin.name = "twin"
+            await #expect(throws: LedgerError.self) { try await ledger.commit([.putToken(twin)]) }
+            try await ledger.commit([.removeToken(name: "phone")])
+            #expect(try await ledger.token(digest: "aa") == nil)
+            await #expect(throws: LedgerError.self) { try await ledger.commit([.removeToken(name: "phone")]) }
+        }
+    }
+}
