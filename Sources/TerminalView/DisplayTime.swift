@@ -17,6 +17,12 @@ package enum DisplayTime {
         return "\(two(local.hour)):\(two(local.minute)):\(two(local.second))"
     }
 
+    /// The time of day alone: `03:00`.
+    package static func clock(_ moment: Moment, in zone: ZoneRules) -> String {
+        let local = CivilTime(moment, in: zone)
+        return "\(two(local.hour)):\(two(local.minute))"
+    }
+
     /// `+01:00`.
     package static func offset(_ moment: Moment, in zone: ZoneRules) -> String {
         let seconds = zone.offsetSeconds(at: moment)

@@ -26,7 +26,7 @@ package struct Frame: Hashable, Sendable {
     }
 
     /// Rows of one rank keep the order they were given in.
-    private static func byUrgency(_ rows: [LiveRow]) -> [LiveRow] {
+    static func byUrgency(_ rows: [LiveRow]) -> [LiveRow] {
         rows.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
             .map(\.element)
     }
@@ -77,6 +77,13 @@ package struct FrameLine: Hashable, Sendable {
     /// Adds `text` in `width` cells: cut if longer, spaces behind it if shorter.
     package mutating func add(_ text: String, width: Int) {
         space(width - add(text, limit: width))
+    }
+
+    /// Adds what another line draws.
+    mutating func add(_ line: FrameLine) {
+        settle()
+        bytes += line.bytes
+        cells += line.cells
     }
 
     /// Adds spaces.

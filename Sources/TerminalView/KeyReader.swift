@@ -3,7 +3,9 @@ package enum Key: Hashable, Sendable {
     /// Characters, typed or pasted; pasted ones may hold line feeds.
     case text(String)
     case enter, backspace, delete
-    case left, right, up, down, home, end
+    case left, right, up, down, home, end, pageUp, pageDown
+    /// The Escape key alone, found by ``KeyReader/takeEscape()``.
+    case escape
     /// By a word.
     case wordLeft, wordRight
     /// Ctrl-U, Ctrl-K and Ctrl-W: what stands before, behind, and the word before.
@@ -44,6 +46,16 @@ package struct KeyReader: Sendable {
 
     /// Forgets a sequence that was begun, because nothing followed: the Escape key alone.
     package mutating func endSequence() { if rest.first == 0x1B, pasted == nil { rest = [] } }
+
+    /// Whether what came last is the Escape key, when nothing followed it; it is taken then.
+    package mutating func takeEscape() -> Bool {
+        guard rest == [0x1B], pasted == nil else { return false }
+        rest = []
+        return true
+    }
+
+    /// Whether a sequence, or the Escape key, was begun.
+    package var hasOpenSequence: Bool { rest.first == 0x1B && pasted == nil }
 
     /// What was pasted, once its end has come.
     private mutating func paste() -> Key? {
@@ -127,7 +139,8 @@ package struct KeyReader: Sendable {
 
     private static let named: [String: Key] = [
         "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "1~": .home, "4~": .end,
-        "7~": .home, "8~": .end, "3~": .delete, "1;5C": .wordRight, "1;5D": .wordLeft, "1;3C": .wordRight,
+        "7~": .home, "8~": .end, "3~": .delete, "5~": .pageUp, "6~": .pageDown, "1;5C": .wordRight,
+        "1;5D": .wordLeft, "1;3C": .wordRight,
         "1;3D": .wordLeft,
     ]
 }

@@ -72,6 +72,7 @@ package struct LineEditor: Hashable, Sendable {
         case .endOfInput:
             if characters.isEmpty { return .ended }
             if cursor < characters.count { remove(cursor..<cursor + 1) }
+        case .pageUp, .pageDown, .escape: break
         case .redraw: return .redraw
         case .suspend: return .suspended
         }

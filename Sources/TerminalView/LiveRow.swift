@@ -46,8 +46,13 @@ package struct LiveRow: Hashable, Sendable {
 
     /// The lower, the more a person should see it: what waits for them, then what goes wrong, then what
     /// works, then what waits for its turn.
-    package var rank: Int {
-        switch state {
+    package var rank: Int { state.viewRank }
+}
+
+extension RunState {
+    /// See ``LiveRow/rank``.
+    var viewRank: Int {
+        switch self {
         case .blocked: 0
         case .failed, .timedOut, .lost, .missed: 1
         case .stalled: 2
@@ -189,11 +194,13 @@ package enum FinishedLine {
     /// - Parameters:
     ///   - live: its last state.
     ///   - detail: more detail than the reason, such as `exit code 3`; replaces it.
+    ///   - clock: the time of day at which it ended, where it is shown.
     ///   - traits: the terminal it is for.
     ///   - columns: how wide that is; a long name is cut first, to leave room for how it ended.
     /// - Returns: one row.
     package static func line(
-        _ live: LiveState, detail: String? = nil, traits: TerminalTraits, columns: Int = .max
+        _ live: LiveState, detail: String? = nil, clock: String? = nil, traits: TerminalTraits,
+        columns: Int = .max
     ) -> FrameLine {
         var line = FrameLine(traits)
         let mark = StateMark(live.state)
@@ -204,7 +211,14 @@ package enum FinishedLine {
         let name = CleanText.line(live.task.run, limit: 80)
         let outcome = RunWording.outcome(of: live, detail: detail)
         // Two cells before the name, two behind it.
-        let room = max(1, columns - 4)
+        var room = max(1, columns - 4)
+        // The time of day goes first where there is little room.
+        if let clock, room > 40 {
+            if traits.usesColor { line.color(.dim) }
+            room -= line.add(clock) + 2
+            if traits.usesColor { line.color(.normal) }
+            line.space(2)
+        }
         let left = line.add(name, limit: max(room / 2, room - CellWidth.of(outcome)))
         line.space(2)
         line.add(outcome, limit: max(1, room - left))

@@ -30,8 +30,9 @@ struct Belfry: ParsableCommand {
                 name: "JOB AND RUN",
                 subcommands: [
                     JobCommand.self, JobsCommand.self, RunCommand.self, RunsCommand.self, ExecCommand.self,
-                    WatchCommand.self,
-                    OutputRelayCommand.self,
+                    WatchCommand.self, WidgetCommand.self, ShellHookCommand.self,
+                    OutputRelayCommand.self, TerminalGuardCommand.self, ShellReportCommand.self,
+                    AttachWaitCommand.self,
                 ]),
             CommandGroup(
                 name: "MESSAGE",

@@ -240,7 +240,7 @@ import Tracking
     }
 
     @Test(arguments: [
-        ["notify", "hi", "--wait"], ["widget"], ["confirm", "Go?", "--grace", "10s"],
+        ["notify", "hi", "--wait"], ["pin", "x"], ["confirm", "Go?", "--grace", "10s"],
     ])
     func `show what is not in this version`(arguments: [String]) async throws {
         try await House.whileStanding { house in

@@ -32,12 +32,12 @@ import Testing
 
     @Test func `shows that no run is active, until one is`() async throws {
         let seen = try await play(
-            #"[["wait","No run is active"],["wait","q ends."],["run","belfry run long"],["wait","long#1"],["type","q"]]"#,
+            #"[["wait","No run is active"],["wait","q quit"],["run","belfry run long"],["wait","long#1"],["type","q"]]"#,
             isIdle: true)
         #expect(seen["code"].number == 0)
         // The first row is drawn where the line was.
         let text = try #require(seen["text"].text)
-        #expect(text.ranges(of: "No run is active").count == 1 && text.contains("\u{1B}[1A"), "\(text)")
+        #expect(text.ranges(of: "No run is active").count == 1 && text.contains("\u{1B}[2A"), "\(text)")
     }
 
     @Test(arguments: [("\\u0003", 130), ("\\u001c", -3)])

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["widget", "--format", "waybar"]
+        ["expect", "backup", "--every", "1d"], ["nodes"], ["drain", "a"], ["runs", "--node", "a"],
     ])
     func `belongs to a later version`(words: [String]) async throws {
         let belfry = try Belfry()

@@ -27,6 +27,12 @@ struct ExecCommand: ParsableCommand {
             later still arrives: the reader of a pipe waits for it, a terminal or file receives it as it comes. \
             With --pty such output goes to the run's log only.
 
+            With --attach PID it follows a process that runs already: the run completes when that ends. Nobody but \
+            its parent is given its exit code, so the run does not say how it ended; canceling the run leaves the \
+            process alone.
+
+              belfry exec --name dump --notify always --attach 4711
+
             Exit codes: the command's own; 124 timed out, 126 not executable, 127 not found, 128+n ended by \
             signal n. 125 means that Belfry failed, not the command: output could not be written (a full disk), \
             even if the command succeeded; the name belongs to a job; the daemon that was named does not answer. \
@@ -43,7 +49,11 @@ struct ExecCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if command.first?.isEmpty ?? true {
+        if options.attach != nil {
+            guard command.isEmpty, !options.pty else {
+                throw ValidationError("--attach follows a process that runs; it takes no command and no --pty")
+            }
+        } else if command.first?.isEmpty ?? true {
             throw ValidationError("no command: write it after --, as in: belfry exec -- make")
         }
     }
@@ -63,8 +73,10 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func start() throws {
-        var request = ExecRequest(command: command, cwd: FilePath.current, env: Machine.environment)
-        request.name = options.name
+        let attachment = try options.attach.map { try Attachment(pid: $0) }
+        let words = try attachment?.words() ?? command
+        var request = ExecRequest(command: words, cwd: FilePath.current, env: Machine.environment)
+        request.name = options.name ?? attachment?.name
         request.bot = options.bot
         request.notify = notices.notify
         request.notifyAfterMs = notices.notifyAfter?.milliseconds
@@ -172,6 +184,9 @@ struct ExecRunOptions: ParsableArguments {
             """
     )
     var pty = false
+
+    @Option(help: ArgumentHelp("Follow this process instead of running a command.", valueName: "pid"))
+    var attach: Int32?
 
     func validate() throws {
         for (flag, name) in [("--name", name), ("--bot", bot)] {

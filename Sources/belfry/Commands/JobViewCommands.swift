@@ -127,8 +127,10 @@ struct JobHistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Shows what happened to a job's slots, newest first.",
         discussion: """
-            Slots that did not run are listed with the reason; consecutive ones share a row.
+            Slots that did not run are listed with the reason; consecutive ones share a row. On a terminal two lines \
+            above them draw how long the runs took and how they ended, the oldest first.
 
+              belfry job history backup -n 60
               belfry job history backup --at 03:00      why it ran or did not run
               belfry job history backup --at 2026-03-29T03:00
             """)
@@ -148,9 +150,22 @@ struct JobHistoryCommand: ParsableCommand {
         query.at = try at.map(Self.moment)
         let runs = try common.client().ask(Endpoints.history(job.name, query: query))
         try common.screen.list(runs, asJSON: common.json) { screen in
+            if at == nil { Self.draw(runs, screen) }
             screen.print(
                 RunText.table(runs, screen),
                 empty: at == nil ? "Nothing yet." : "It had no slot then. See: belfry job next \(job.name)")
+        }
+    }
+
+    /// Draws how long the runs took and how they ended, on a terminal.
+    private static func draw(_ runs: [WireRun], _ screen: Screen) {
+        guard let columns = screen.columns else { return }
+        let entries = runs.reversed().map { run in
+            let took = run.startedAt.map { (run.endedAt?.moment ?? screen.now) - $0.moment }
+            return HistoryChart.Entry(state: run.state, took: took)
+        }
+        for line in HistoryChart(entries).lines(columns: columns, traits: screen.traits) {
+            screen.print(String(decoding: line.bytes, as: UTF8.self))
         }
     }
 

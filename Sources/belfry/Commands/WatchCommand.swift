@@ -1,6 +1,7 @@
 import API
 import APIClient
 import ArgumentParser
+import Glibc
 import Host
 import TerminalView
 import Tracking
@@ -10,6 +11,8 @@ struct WatchCommand: ParsableCommand {
         commandName: "watch", abstract: "Shows live progress of all runs until q or Ctrl-C.",
         discussion: """
             Shows one row for each run on a terminal, plain lines elsewhere; with --json one live state per line. \
+            On a terminal it also shows open questions and, while no run is active, the next jobs. Keys: arrows \
+            select, Enter shows the log, c cancels, r repeats or starts, p pauses, / filters, a answers, ? helps. \
             For a single run it also shows what it waits for, the reply of its bot while that is written, and \
             the end, and exits as run --follow does. On a terminal q quits: with 0, or with 130 if the watched \
             run has not ended.
@@ -30,12 +33,25 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         let client = try common.client()
+        if target == nil, let traits = interactive {
+            return try WatchSession(client, traits).run()
+        }
         let watcher = try LiveWatcher(client, common, progress, takesKeys: true)
         guard let run = target else {
             return try watcher.watch(isIdle: try client.ask(Endpoints.live()).isEmpty)
         }
         let known = try client.ask(Endpoints.run(run))
         throw ExitCode(OutcomeCode.of(try watcher.follow(known)))
+    }
+}
+
+extension WatchCommand {
+    /// How to draw on the terminal a person sits at; nil where there is none, or rows are not redrawn.
+    private var interactive: TerminalTraits? {
+        let traits = TerminalTraits(
+            progress: common.json ? .json : progress, color: common.color,
+            isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
+        return traits.progress == .live && isatty(STDIN_FILENO) == 1 ? traits : nil
     }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// The keys of the terminal that a live view draws on: not echoed into its rows, and read one by one where they are its.
 ///
 /// The terminal gets its settings back when the view is left, stopped or ended, also by ``exit`` and by a signal
-/// that dumps core; only KILL leaves it as it is (`stty sane` restores it). One a process.
+/// that dumps core; after KILL a ``TerminalGuard`` does it. One a process.
 final class LiveKeys {
     /// Readable when a key was pressed; nil: keys are not for us.
     private(set) var descriptor: Int32?
@@ -16,11 +16,15 @@ final class LiveKeys {
 
     /// Whether every key is for this view, also those that else send signals.
     private let isRaw: Bool
+    private let clearsTaskbar: Bool
+    /// What restores the terminal when this process can't.
+    private var keeper: TerminalGuard?
 
     /// Takes the terminal over, as ``enter()`` does.
-    init(isReading: Bool, isRaw: Bool = false) {
+    init(isReading: Bool, isRaw: Bool = false, clearsTaskbar: Bool = false) {
         self.isReading = isReading
         self.isRaw = isRaw
+        self.clearsTaskbar = clearsTaskbar
         descriptor = isReading && isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil
         atexit { restoreTerminal() }
         for signal in Self.fatal {
@@ -55,6 +59,11 @@ final class LiveKeys {
         // Before the change: a signal in between restores what is there.
         isTaken.store(true, ordering: .sequentiallyConsistent)
         unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &quiet)
+        // Where no process can be started the view does without: everything but KILL is taken care of.
+        if keeper == nil {
+            keeper = unsafe try? TerminalGuard(
+                saved: settings.pointee, taken: quiet, clearsTaskbar: clearsTaskbar)
+        }
         guard isRaw else { return }
         marksPastes.store(true, ordering: .sequentiallyConsistent)
         StandardOutput.write(Array("\u{1B}[?2004h".utf8))

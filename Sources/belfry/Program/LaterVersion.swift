@@ -5,10 +5,10 @@ import API
 /// Words of the contract that belong to a later version; they are refused, and help does not name them.
 enum LaterVersion {
     private static let commands: Set<String> = [
-        "widget"
+        "agent", "drain", "expect", "nodes", "replay",
     ]
 
-    private static let flags: [String: Set<String>] = [:]
+    private static let flags: [String: Set<String>] = ["runs": ["--node"]]
 
     /// Why these arguments are refused; nil when nothing in them is of a later version.
     static func refusal(of arguments: [String]) -> APIError? {

@@ -1,0 +1,154 @@
+package import Timeline
+package import Tracking
+
+/// What a status bar shows, before it is written as one bar reads it.
+///
+/// Made of the runs that are active or ended a moment ago: the most urgent one stands for all, with the number of the
+/// others behind it. A bar has little room: the text takes at most ``textCells`` cells.
+package struct BarContent: Hashable, Sendable {
+    /// What the bar's style sheet may distinguish; the raw values are stable.
+    package enum Look: String, Hashable, Sendable, CaseIterable {
+        /// No run is active.
+        case idle
+        /// Runs wait for their turn.
+        case queued
+        /// A run is at work.
+        case running
+        /// A run, or a question, waits for a person.
+        case blocked
+        /// A run has been silent for longer than usual.
+        case stalled
+        /// What a run reported is out of date.
+        case stale
+        /// A run ended well a moment ago.
+        case done
+        /// A run failed a moment ago.
+        case failed
+        /// A bot has unread messages.
+        case unread
+        /// No daemon, or no bot, can be reached.
+        case offline
+    }
+
+    /// The text; empty: the bar need not show anything.
+    package var text: String
+    /// The shortest form of it: the percentage where one is known.
+    package var shortText: String
+    /// How it should look.
+    package var look: Look
+    /// The part done of the run that is shown, 0...100; absent until known.
+    package var percent: Int?
+    /// What a pointer over it shows, a line each; cleaned of control characters.
+    package var tooltip: [String]
+    /// Whether somebody should look at it now.
+    package var isUrgent: Bool { look == .blocked || look == .failed }
+
+    /// The most cells the text takes.
+    package static let textCells = 16
+    /// How long the end of a run is shown.
+    package static let endShown = Duration.seconds(30)
+    /// The most lines of a tooltip.
+    private static let tooltipLines = 12
+
+    /// Content with nothing to show but its look.
+    package init(_ look: Look, text: String = "", tooltip: [String] = []) {
+        (self.text, self.look, self.tooltip, shortText) = (text, look, tooltip, text)
+    }
+
+    /// The content of the runs.
+    ///
+    /// - Parameters:
+    ///   - runs: those that are active, and those that ended; of the latter only what ended within ``endShown`` counts.
+    ///   - next: what to show in the tooltip while none is active, such as the next slot.
+    ///   - now: the moment it is shown.
+    ///   - zone: where the reader is.
+    ///   - hasGlyphs: whether the bar's font has symbols; ASCII marks else.
+    package init(
+        _ runs: [LiveState], next: String? = nil, at now: Moment, zone: ZoneRules, hasGlyphs: Bool = true
+    ) {
+        let shown = runs.filter { !$0.state.isEnded || now - $0.updatedAt < Self.endShown }
+            .sorted { Self.urgency($0) < Self.urgency($1) }
+        guard let first = shown.first else {
+            self.init(.idle, tooltip: next.map { [CleanText.line($0, limit: 200)] } ?? [])
+            return
+        }
+        self.init(Self.look(of: first, at: now))
+        percent = first.progress.map { Int((min(max($0, 0), 1) * 100 + 1e-9).rounded(.down)) }
+        if first.state.isEnded { percent = nil }
+        let mark = StateMark(first.state)
+        let lead = hasGlyphs ? mark.glyph : mark.ascii
+        let others = shown.count > 1 ? " +\(shown.count - 1)" : ""
+        let figures = Self.figures(first, percent: percent, at: now)
+        shortText =
+            figures.first.map { "\(lead) \($0)" } ?? "\(lead) \(Self.name(first, cells: 8, hasGlyphs))"
+        text = Self.fitted(lead, first, figures, others, hasGlyphs)
+        tooltip = shown.prefix(Self.tooltipLines).map { Self.line($0, at: now, zone: zone) }
+        if shown.count > tooltip.count { tooltip.append("+\(shown.count - tooltip.count) more") }
+    }
+
+    /// What is counted: the percentage, and how long it still needs; nothing of what ended.
+    private static func figures(_ live: LiveState, percent: Int?, at now: Moment) -> [String] {
+        guard !live.state.isEnded else { return [] }
+        let left = live.secondsRemaining(at: now).map { Duration.seconds(rounded($0)).words }
+        return [percent.map { "\($0)%" }, live.state == .running ? left : nil].compactMap(\.self)
+    }
+
+    /// The name, percentage and time left, as much as fits: the name goes first, then the time.
+    private static func fitted(
+        _ lead: String, _ live: LiveState, _ figures: [String], _ others: String, _ hasGlyphs: Bool
+    ) -> String {
+        for kept in stride(from: figures.count, through: 0, by: -1) {
+            let parts = figures.prefix(kept).map { " \($0)" }.joined()
+            let room = textCells - CellWidth.of(lead) - CellWidth.of(parts) - CellWidth.of(others)
+            guard room >= 0 else { continue }
+            // A name that is cut to a few letters names nothing; figures alone say more.
+            let isWhole = CellWidth.of(CleanText.line(live.task.name, limit: 64)) < room
+            let name = isWhole || room > 8 || figures.isEmpty ? name(live, cells: room - 1, hasGlyphs) : ""
+            return lead + (name.isEmpty ? "" : " \(name)") + parts + others
+        }
+        return lead
+    }
+
+    private static func name(_ live: LiveState, cells: Int, _ hasGlyphs: Bool) -> String {
+        let name = CleanText.line(live.task.name, limit: 64)
+        return cells > 0 ? ColumnFit.cut(name, to: cells, mark: hasGlyphs ? "…" : "") : ""
+    }
+
+    /// `backup#12: 42%, copy: a.txt, about 3 min left`.
+    private static func line(_ live: LiveState, at now: Moment, zone: ZoneRules) -> String {
+        let percent = live.state.isEnded ? nil : live.progress.map(RunWording.percent)
+        let time = FinishWording.text(for: live, at: now, zone: zone)
+        let detail = RunWording.detail(of: live, at: now)
+        let words = [percent, detail.isEmpty ? nil : detail, time].compactMap(\.self)
+        let said = words.isEmpty ? live.state.words : words.joined(separator: ", ")
+        return "\(CleanText.line(live.task.run, limit: 80)): \(said)"
+    }
+
+    private static func look(of live: LiveState, at now: Moment) -> Look {
+        switch live.state {
+        case .scheduled, .queued, .starting: .queued
+        case .running: live.isStale(at: now) ? .stale : .running
+        case .blocked: .blocked
+        case .paused, .stalled: .stalled
+        case .completed, .canceled, .skipped, .missed: .done
+        case .failed, .timedOut, .lost: .failed
+        }
+    }
+
+    /// What waits for a person first, then what failed, is silent, or will end soonest.
+    private static func urgency(_ live: LiveState) -> (Int, Int64, String) {
+        (live.state.viewRank, live.finish?.at.microseconds ?? .max, live.task.id)
+    }
+
+    /// Two significant steps, so that the text does not change every second: 5 s, then 15 s, minutes, 5 min.
+    private static func rounded(_ seconds: Int64) -> Int64 {
+        let step: Int64 =
+            switch seconds {
+            case ..<60: 5
+            case ..<300: 15
+            case ..<3600: 60
+            default: 300
+            }
+        return max(step, (seconds + step / 2) / step * step)
+    }
+}

@@ -1,0 +1,90 @@
+import API
+import ArgumentParser
+import Glibc
+import Host
+import TerminalView
+
+/// A process beside a view that gives the terminal its settings back when the view was killed and could not.
+///
+/// It has nothing to do otherwise: when the view ends, it looks whether the terminal is still as the view set it. A shell
+/// that has it back by then has set it to its own liking, and is left alone.
+final class TerminalGuard {
+    static let command = "terminal-guard"
+    /// Closed when this process ends, however it does.
+    private let line: Descriptor
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - saved: the settings before the view.
+    ///   - taken: the settings that the view gave it.
+    ///   - clearsTaskbar: whether the terminal shows progress in its tab.
+    /// - Throws: what the system has against another process.
+    init(saved: termios, taken: termios, clearsTaskbar: Bool) throws(HostError) {
+        let (read, write) = try Descriptor.pipe(nonblockingRead: false)
+        let terminal = try Descriptor.duplicate(of: STDOUT_FILENO)
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        let program = ChildProgram(
+            path: try Machine.executablePath(),
+            arguments: ["belfry", Self.command] + (clearsTaskbar ? ["--taskbar"] : []),
+            environment: Machine.environment, folder: "/", descriptors: [read, terminal, nothing])
+        try write.writeAll((Self.bytes(of: saved) + Self.bytes(of: taken))[...])
+        _ = try program.start()
+        line = write
+    }
+
+    private static func bytes(of settings: termios) -> [UInt8] {
+        unsafe withUnsafeBytes(of: settings) { unsafe Array($0) }
+    }
+}
+
+/// See ``TerminalGuard``, which starts it.
+struct TerminalGuardCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: TerminalGuard.command,
+        abstract: "Gives the terminal its settings back when a view was killed.", shouldDisplay: false)
+
+    @Flag(help: "Also take the progress of the tab away.")
+    var taskbar = false
+
+    func validate() throws {
+        guard Descriptor.isPipe(STDIN_FILENO), isatty(STDOUT_FILENO) == 1 else {
+            throw ValidationError("belfry watch starts this itself")
+        }
+    }
+
+    func run() throws {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTOU, SIGTTIN, SIGTSTP, SIGPIPE] {
+            Glibc.signal(number, SIG_IGN)
+        }
+        var saved = termios()
+        var taken = termios()
+        guard Self.read(&saved), Self.read(&taken) else { return }
+        // The end of the view ends this.
+        var byte: UInt8 = 0
+        while unsafe Glibc.read(STDIN_FILENO, &byte, 1) < 0, errno == EINTR {}
+        var now = termios()
+        guard unsafe tcgetattr(STDOUT_FILENO, &now) == 0, now.c_lflag == taken.c_lflag,
+            now.c_iflag == taken.c_iflag
+        else { return }
+        guard unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &saved) == 0 else {
+            throw HostError.last("tcsetattr")
+        }
+        let reset = Array("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?25h".utf8)
+        StandardOutput.write(reset + (taskbar ? TaskbarProgress.clear : []))
+    }
+
+    /// Reads one record of settings; whether all of it came.
+    private static func read(_ settings: inout termios) -> Bool {
+        unsafe withUnsafeMutableBytes(of: &settings) { bytes in
+            var count = 0
+            while count < bytes.count, let start = bytes.baseAddress {
+                let got = unsafe Glibc.read(STDIN_FILENO, start + count, bytes.count - count)
+                if got < 0, errno == EINTR { continue }
+                guard got > 0 else { return false }
+                count += got
+            }
+            return true
+        }
+    }
+}

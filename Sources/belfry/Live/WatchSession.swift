@@ -1,0 +1,264 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+/// The view of all runs on a terminal: the daemon's events and the keys, each as it arrives.
+final class WatchSession {
+    private let client: DaemonClient
+    private let traits: TerminalTraits
+    private let zone = Zones.local
+    private let feed: EventFeed
+    private let keys: LiveKeys
+    private let signals: TerminalSignals
+    private var reader = KeyReader()
+    private var model: WatchModel
+    private var painter: TerminalPainter
+    private var taskbar = TaskbarProgress()
+    private var permanent: [FrameLine] = []
+    private var reconnection = Reconnection()
+    private let clock = ContinuousClock()
+    private var lastDrawn: ContinuousClock.Instant?
+    /// When the jobs were read last; nil: they have to be.
+    private var jobsRead: ContinuousClock.Instant?
+    private static let frame = Duration.milliseconds(100)
+    /// A list of jobs is read again after so long, and not sooner than after ``leastJobsAge``.
+    private static let jobsAge = Duration.seconds(30)
+    private static let leastJobsAge = Duration.seconds(1)
+    private var jobsAreOld = true
+    /// The last part of an output that a log shows.
+    private static let logLimit = 512 * 1024
+
+    /// Opens the feed and takes the terminal.
+    init(_ client: DaemonClient, _ traits: TerminalTraits) throws {
+        self.client = client
+        self.traits = traits
+        model = WatchModel(traits, zone: zone)
+        painter = TerminalPainter(traits)
+        signals = TerminalSignals(ownsTerminal: true)
+        var query = EventsQuery()
+        query.live = true
+        feed = try EventFeed(of: client, query: query)
+        keys = LiveKeys(isReading: true, clearsTaskbar: traits.showsTaskbar)
+    }
+
+    /// Serves until the person leaves; ends the process with 128+n on a signal.
+    func run() throws {
+        defer { close() }
+        try readAll()
+        while true {
+            if signals.takeStop() { stop() }
+            if signals.takeContinuation() {
+                keys.enter()
+                lastDrawn = nil
+            }
+            if let signal = signals.next() {
+                close()
+                throw ExitCode(128 + signal)
+            }
+            for key in readKeys() {
+                guard let wish = model.receive(key) else { continue }
+                if wish == .quit { return }
+                try fulfil(wish)
+            }
+            try take(feed.next(timeout: drawn(), or: keys.descriptor))
+            try readJobs()
+        }
+    }
+
+    // MARK: What is shown
+
+    /// Draws when the last frame is old enough, and returns how long to wait for the next one.
+    private func drawn() -> Duration {
+        if let age = lastDrawn.map({ clock.now - $0 }), age < Self.frame, !reader.hasOpenSequence {
+            return Self.frame - age
+        }
+        let owner = tcgetpgrp(STDOUT_FILENO)
+        if owner < 0 || owner == getpgrp() {
+            let now = Moment.now
+            let size = TerminalSize(of: STDOUT_FILENO)
+            var bytes = painter.paint(model.frame(at: now, size: size), after: permanent, size: size)
+            permanent = []
+            if traits.showsTaskbar { bytes += taskbar.update(model.active, at: now) }
+            StandardOutput.write(bytes)
+        }
+        lastDrawn = clock.now
+        if reader.hasOpenSequence { return .milliseconds(50) }
+        // Durations count by the second while something runs; what comes next is shown in minutes.
+        return model.active.isEmpty ? .seconds(10) : .seconds(1)
+    }
+
+    private func close() {
+        let size = TerminalSize(of: STDOUT_FILENO)
+        permanent += model.takeEnds().flatMap { $0.lines(in: zone, traits, columns: size.columns) }
+        StandardOutput.write(painter.erase(leaving: permanent, size: size))
+        permanent = []
+        if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
+        keys.leave()
+    }
+
+    /// Stops until the shell continues us, with the terminal as it was before.
+    private func stop() {
+        StandardOutput.write(painter.erase(leaving: permanent, size: TerminalSize(of: STDOUT_FILENO)))
+        permanent = []
+        if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
+        keys.leave()
+        kill(getpid(), SIGSTOP)
+    }
+
+    // MARK: What arrives
+
+    private func readAll() throws(APIError) {
+        for wire in try client.ask(Endpoints.live()) { try show(wire) }
+        try readQuestions()
+        try readJobs()
+    }
+
+    private func readQuestions() throws(APIError) {
+        model.questions = try client.ask(Endpoints.questions()).reversed().map {
+            WatchQuestion(
+                id: $0.id, bot: $0.bot, text: $0.text, choices: $0.choices, takesText: $0.reply == true,
+                deadline: $0.deadline?.moment)
+        }
+    }
+
+    /// Reads the jobs where something may have changed about them.
+    private func readJobs() throws(APIError) {
+        let age = jobsRead.map { clock.now - $0 } ?? .seconds(1_000_000)
+        guard age > Self.leastJobsAge, jobsAreOld || age > Self.jobsAge else { return }
+        do throws(APIError) {
+            model.jobs = try client.ask(Endpoints.jobs()).map {
+                WatchJob(name: $0.name, nextAt: $0.nextAt?.moment, isPaused: $0.paused.isPaused)
+            }
+            (jobsRead, jobsAreOld) = (clock.now, false)
+        } catch {
+            // A daemon that starts again is asked again.
+            guard error.code.row.exitCode == 3 || error.code == .timedOut else { throw error }
+            jobsRead = clock.now
+        }
+    }
+
+    private func take(_ arrival: EventFeed.Arrival) throws {
+        switch arrival {
+        case .nothing: reconnection.succeeded()
+        case .broken: try reconnection.wait()
+        case .event(let event):
+            reconnection.succeeded()
+            if event.name == "live" {
+                try show(WireCoding.decode(WireLive.self, from: event.data.utf8))
+            } else {
+                jobsAreOld = true
+                if event.name?.hasPrefix("question.") == true { try readQuestions() }
+            }
+        }
+    }
+
+    private func show(_ wire: WireLive) throws(APIError) {
+        let live = LiveState(wire)
+        let needsRun = wire.state.isEnded || wire.state.isBeforeStart
+        let run: WireRun? = needsRun ? RunName(wire.run).flatMap { try? client.ask(Endpoints.run($0)) } : nil
+        let detail = run.flatMap(RunText.detail)
+        guard wire.state.isEnded else {
+            model.waits[wire.taskId] = wire.state.isBeforeStart ? detail : nil
+            return model.update(live)
+        }
+        let evidence =
+            run.map { run in [RunText.sentence(run)].compactMap(\.self) + RunText.lastLines(run) } ?? []
+        let columns = TerminalSize(of: STDOUT_FILENO).columns
+        for end in model.end(WatchEnd(live, detail: detail, evidence: evidence)) {
+            permanent += end.lines(in: zone, traits, columns: columns)
+        }
+    }
+
+    // MARK: Keys
+
+    /// The keys pressed since the last look; Escape alone is one when nothing followed it for a while.
+    private func readKeys() -> [Key] {
+        let bytes = keys.readBytes()
+        if bytes.isEmpty, let age = lastDrawn.map({ clock.now - $0 }), age >= .milliseconds(50) {
+            return reader.takeEscape() ? [.escape] : []
+        }
+        let pressed = reader.receive(bytes)
+        // What a key changes is drawn at once.
+        if !pressed.isEmpty { lastDrawn = nil }
+        return pressed
+    }
+
+    /// Does what a key asked for; what the daemon has against it is shown in the view.
+    private func fulfil(_ wish: WatchModel.Wish) throws {
+        do throws(APIError) {
+            model.note = try done(wish) ?? model.note
+        } catch {
+            model.note = error.message
+        }
+        lastDrawn = nil
+    }
+
+    private func done(_ wish: WatchModel.Wish) throws(APIError) -> String? {
+        switch wish {
+        case .quit: return nil
+        case .redraw:
+            painter = TerminalPainter(traits)
+            StandardOutput.write(Array("\u{1B}[H\u{1B}[2J".utf8))
+            return nil
+        case .cancel(let run):
+            guard let target = RunTarget(run) else { throw APIError(.noSuchRun) }
+            _ = try client.ask(Endpoints.cancelRun(target))
+            return "\(run) is being canceled"
+        case .retry(let run):
+            guard let target = RunTarget(run) else { throw APIError(.noSuchRun) }
+            let next = try client.ask(Endpoints.retryRun(target))
+            return "\(run) is repeated as \(next.name ?? next.job)"
+        case .start(let job):
+            let run = try client.ask(Endpoints.runJob(job, body: RunRequest()))
+            return "\(run.name ?? job) was started"
+        case .pause(let job):
+            _ = try client.ask(Endpoints.pauseJob(job, body: PauseRequest(note: nil)))
+            return paused(job, "is paused; p resumes it")
+        case .resume(let job):
+            _ = try client.ask(Endpoints.resumeJob(job))
+            return paused(job, "is resumed")
+        case .showLog(let run):
+            model.show(try log(of: run))
+            return nil
+        case .answer(let id, let text):
+            var request = AnswerRequest(answer: text)
+            request.by = "cli"
+            _ = try client.ask(Endpoints.answerQuestion(id, body: request))
+            try readQuestions()
+            return "Answered: \(text)"
+        }
+    }
+
+    private func paused(_ job: String, _ words: String) -> String {
+        (jobsRead, jobsAreOld) = (nil, true)
+        return "\(job) \(words)"
+    }
+
+    /// The last part of a run's output, in lines.
+    private func log(of run: String) throws(APIError) -> WatchLog {
+        guard let name = RunTarget(run) else { throw APIError(.noSuchRun) }
+        var bytes: [UInt8] = []
+        var isCut = false
+        let stream = try client.open(Endpoints.logs(name))
+        reading: while true {
+            switch try stream.next(timeout: .seconds(5)) {
+            case .bytes(let more):
+                bytes += more
+                if bytes.count > Self.logLimit * 2 {
+                    bytes.removeFirst(bytes.count - Self.logLimit)
+                    isCut = true
+                }
+            case .ended, .nothing: break reading
+            }
+        }
+        var lines = PlainText.lines(String(decoding: bytes, as: UTF8.self))
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        if isCut { lines[0] = "(the beginning is not shown; see: belfry run logs \(run))" }
+        return WatchLog(run: run, lines: lines.isEmpty ? ["(nothing was printed)"] : lines)
+    }
+}

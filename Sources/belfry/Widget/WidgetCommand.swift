@@ -1,0 +1,249 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+struct WidgetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "widget",
+        abstract: "Prints a line for a status bar: what runs, how far it is, who waits.",
+        discussion: """
+            Prints one line and exits, or with --watch a line at each change. Text is empty while no run is \
+            active. With --watch a daemon that is not running is shown as offline until it is back.
+
+              belfry widget --format waybar --watch
+              belfry widget --format tmux
+              belfry widget --format waybar --bots ops,sage --watch
+              belfry widget --format json | jq -r .state
+
+            Formats: waybar; i3 (a block for i3blocks), i3bar (all of i3bar's and swaybar's protocol); polybar; tmux; \
+            genmon (Xfce); json. Snippets for each bar are in config/bars/.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "The bar: waybar, i3, i3bar, polybar, tmux, genmon or json.", valueName: "bar"))
+    var format: BarFormat = .json
+    @Option(
+        help: ArgumentHelp(
+            "Show these bots instead: whether each can be asked, unread messages, the last one.",
+            valueName: "a,b"))
+    var bots: String?
+    @Flag(help: "Stay, and print a line at each change.")
+    var watch = false
+    @Flag(help: "Also write all live states to live.json beside the daemon's socket at each change.")
+    var snapshot = false
+    @Flag(help: "Use ASCII marks.")
+    var ascii = false
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let bots, bots.split(separator: ",").isEmpty {
+            throw ValidationError("--bots names bots, such as ops,sage")
+        }
+    }
+
+    func run() throws {
+        let names = bots.map { $0.split(separator: ",").map(String.init) }
+        let form = common.json ? BarFormat.json : format
+        if watch {
+            try WidgetWatcher(common, form, bots: names, snapshot: snapshot, hasGlyphs: !ascii).run()
+        }
+        let client = try common.client()
+        var reading = WidgetReading(client, bots: names, hasGlyphs: !ascii)
+        try reading.refresh()
+        if form == .i3bar {
+            throw ValidationError("--format i3bar is a stream: add --watch, or use --format i3")
+        }
+        if snapshot { try reading.writeSnapshot() }
+        StandardOutput.print(form.line(reading.content(at: .now)))
+    }
+}
+
+extension BarFormat: ExpressibleByArgument {}
+
+/// What a widget knows of the daemon, and the content it makes of it.
+struct WidgetReading {
+    private let client: DaemonClient
+    private let bots: [String]?
+    private let hasGlyphs: Bool
+    private let zone = Zones.local
+    private var lives: [String: WireLive] = [:]
+    private var known: [BarBot] = []
+    private var next: String?
+    /// So much of what ended is kept at most.
+    private static let endsKept = 50
+
+    init(_ client: DaemonClient, bots: [String]?, hasGlyphs: Bool) {
+        (self.client, self.bots, self.hasGlyphs) = (client, bots, hasGlyphs)
+    }
+
+    /// Whether what is shown changes as time passes.
+    func isMoving(at now: Moment) -> Bool {
+        lives.values.contains { !$0.state.isEnded || now - $0.updatedAt.moment < BarContent.endShown }
+    }
+
+    /// Asks the daemon for all of it.
+    mutating func refresh() throws(APIError) {
+        if let bots {
+            known = try Self.bots(named: bots, client)
+            return
+        }
+        let active = try client.ask(Endpoints.live())
+        var states = active
+        // What ended a moment ago is looked for only where nothing else is shown.
+        if active.isEmpty {
+            states = try client.ask(Endpoints.runs(query: Self.recentlyEnded)).compactMap(\.live)
+        }
+        lives = Dictionary(states.map { ($0.taskId, $0) }) { $1 }
+        next = active.isEmpty ? try nextSlot() : nil
+    }
+
+    /// Takes a live state that the daemon sent; whether anything else has to be asked again.
+    mutating func receive(_ event: ServerSentEvent) throws(APIError) -> Bool {
+        guard event.name == "live" else {
+            let name = event.name ?? ""
+            return bots != nil && (name.hasPrefix("message.") || name.hasPrefix("bot."))
+        }
+        guard bots == nil else { return false }
+        let live = try WireCoding.decode(WireLive.self, from: event.data.utf8)
+        lives[live.taskId] = live
+        let now = Moment.now
+        if lives.count > Self.endsKept {
+            lives = lives.filter {
+                !$0.value.state.isEnded || now - $0.value.updatedAt.moment < BarContent.endShown
+            }
+        }
+        return live.state.isEnded
+    }
+
+    private static var recentlyEnded: RunsQuery {
+        var query = RunsQuery()
+        query.states = RunState.allCases.filter { $0.isEnded && $0 != .skipped && $0 != .missed }
+        query.limit = 10
+        return query
+    }
+
+    /// What is shown now.
+    func content(at now: Moment) -> BarContent {
+        guard bots == nil else { return BarContent(bots: known, hasGlyphs: hasGlyphs) }
+        return BarContent(
+            lives.values.map(LiveState.init), next: next, at: now, zone: zone, hasGlyphs: hasGlyphs)
+    }
+
+    /// Writes the live states of the active runs where widgets of one's own read them; never a part of them.
+    func writeSnapshot() throws(APIError) {
+        let path = SmallFile.parent(of: client.socket) + "/live.json"
+        let active = lives.values.filter { !$0.state.isEnded }.sorted { $0.taskId < $1.taskId }
+        let bytes = try WireCoding.encode(Snapshot(tasks: active))
+        do throws(HostError) {
+            try SmallFile.replace(path, with: bytes + [0x0A])
+        } catch {
+            throw APIError(.internalFault, "\(path) can't be written: \(error)")
+        }
+    }
+
+    private struct Snapshot: Encodable {
+        var v = 1
+        var tasks: [WireLive]
+    }
+
+    private static func bots(named names: [String], _ client: DaemonClient) throws(APIError) -> [BarBot] {
+        let all = try client.ask(Endpoints.bots())
+        for name in names where !all.contains(where: { $0.name == name }) {
+            // The daemon's own words for it, with the name that may have been meant.
+            _ = try client.ask(Endpoints.bot(name))
+        }
+        return names.compactMap { name in
+            all.first { $0.name == name }.map {
+                BarBot(name: name, status: $0.status, unread: $0.unread, lastMessage: $0.lastMessage?.text)
+            }
+        }
+    }
+
+    /// `next: backup 03:00, in 9 h`.
+    private func nextSlot() throws(APIError) -> String? {
+        let status = try client.ask(Endpoints.status())
+        guard let at = status.nextAt, let job = status.nextJob else { return nil }
+        return NextSlots.line(job, at.moment, in: zone, at: .now)
+    }
+}
+
+/// Prints a line for a bar whenever it changes, as long as the bar reads them.
+final class WidgetWatcher {
+    private let common: CommonOptions
+    private let format: BarFormat
+    private let bots: [String]?
+    private let writesSnapshot: Bool
+    private let hasGlyphs: Bool
+    private var last: String?
+    private let clock = ContinuousClock()
+    /// A bar need not be redrawn more often.
+    private static let pace = Duration.milliseconds(500)
+    private static let retry = Duration.seconds(2)
+
+    init(
+        _ common: CommonOptions, _ format: BarFormat, bots: [String]?, snapshot: Bool, hasGlyphs: Bool
+    ) {
+        (self.common, self.format, self.bots) = (common, format, bots)
+        (writesSnapshot, self.hasGlyphs) = (snapshot, hasGlyphs)
+    }
+
+    /// Prints until the reader has closed its end; what the daemon refuses for good ends it.
+    func run() throws -> Never {
+        if let header = format.header { StandardOutput.print(header) }
+        while true {
+            do throws(APIError) {
+                try follow()
+            } catch {
+                guard error.code.row.exitCode == 3 || error.code == .timedOut || error.code == .tooBusy else {
+                    throw error
+                }
+                show(BarContent(.offline, tooltip: ["belfryd does not answer"]))
+                usleep(UInt32(Self.retry.milliseconds * 1000))
+            }
+        }
+    }
+
+    /// Prints what happens until the connection breaks.
+    private func follow() throws(APIError) {
+        let client = try common.client()
+        var query = EventsQuery()
+        query.live = true
+        let feed = try EventFeed(of: client, query: query)
+        var reading = WidgetReading(client, bots: bots, hasGlyphs: hasGlyphs)
+        var isOld = true
+        while true {
+            if isOld { try reading.refresh() }
+            if writesSnapshot { try reading.writeSnapshot() }
+            show(reading.content(at: .now))
+            let end = clock.now + Self.pace
+            let wait: Duration = reading.isMoving(at: .now) ? .seconds(5) : .seconds(30)
+            isOld = try take(feed.next(timeout: wait), &reading)
+            // What comes within the pace is one change.
+            while clock.now < end {
+                let more = try feed.next(timeout: end - clock.now)
+                if more != .nothing, try take(more, &reading) { isOld = true }
+            }
+        }
+    }
+
+    private func take(_ arrival: EventFeed.Arrival, _ reading: inout WidgetReading) throws(APIError) -> Bool {
+        switch arrival {
+        case .event(let event): try reading.receive(event)
+        case .nothing: false
+        case .broken: throw APIError(.connectionLost)
+        }
+    }
+
+    private func show(_ content: BarContent) {
+        let line = format.line(content)
+        guard line != last else { return }
+        last = line
+        StandardOutput.print(line)
+    }
+}

@@ -1,0 +1,153 @@
+import Testing
+import Timeline
+import Tracking
+
+@testable import TerminalView
+
+@Suite struct `the view of all runs` {
+    private var model = WatchModel(plainColors, zone: .utc)
+
+    private mutating func lines(columns: Int = 80, rows: Int = 24, at now: Double = 60) -> [String] {
+        model.frame(at: at(now), size: TerminalSize(columns: columns, rows: rows)).lines.map { text($0) }
+    }
+
+    /// Presses keys; the last wish that one of them made.
+    private mutating func press(_ keys: Key...) -> WatchModel.Wish? {
+        keys.compactMap { model.receive($0) }.last
+    }
+
+    private mutating func fill() {
+        model.update(live("backup#7", progress: 0.42, updatedAt: 59))
+        model.update(live("copy#3", progress: 0.1, updatedAt: 59))
+        model.jobs = [
+            WatchJob(name: "backup", nextAt: at(32_460), isPaused: false),
+            WatchJob(name: "prune", nextAt: at(36_000), isPaused: false),
+            WatchJob(name: "old", nextAt: nil, isPaused: true),
+        ]
+    }
+
+    private func end(_ run: String, _ state: RunState = .completed) -> WatchEnd {
+        WatchEnd(live(run, state, updatedAt: 3600), detail: nil, evidence: [])
+    }
+
+    @Test mutating func `shows what comes next while no run is active`() {
+        fill()
+        _ = model.end(end("backup#7"))
+        #expect(!lines().contains { $0.contains("next:") })
+        _ = model.end(end("copy#3"))
+        #expect(lines().contains("  No run is active."))
+        #expect(lines().contains("  next: backup 09:01, in 9 h"))
+        #expect(!lines().contains { $0.contains("old") })
+    }
+
+    @Test mutating func `shows the time of day at which runs ended, and lets the oldest scroll out`() {
+        for number in 1...5 { #expect(model.end(end("copy#\(number)")).isEmpty) }
+        #expect(lines().contains("  ✓ 01:00  copy#1  completed in 1 h"))
+        let left = model.end(end("copy#6"))
+        #expect(left.map(\.live.task.run) == ["copy#1"])
+        #expect(!lines().contains { $0.contains("copy#1 ") })
+        #expect(model.takeEnds().count == 5)
+    }
+
+    @Test mutating func `cancels the selected run once it was asked for twice`() {
+        fill()
+        #expect(press(.text("c")) == nil && model.note != nil, "two runs, and none is selected")
+        #expect(press(.down, .down, .text("c")) == nil)
+        #expect(lines().last == "Cancel copy#3? y/n")
+        #expect(press(.text("n")) == nil)
+        #expect(press(.text("c"), .text("y")) == .cancel(run: "copy#3"))
+    }
+
+    @Test mutating func `repeats a run that has ended, and runs a job that is selected`() {
+        fill()
+        _ = model.end(end("copy#3", .failed))
+        #expect(press(.text("r")) == .retry(run: "copy#3"))
+        _ = model.end(end("backup#7"))
+        #expect(press(.end, .text("r")) == .start(job: "prune"))
+        #expect(press(.enter) == .showLog(run: "prune"), "of its newest run")
+    }
+
+    @Test mutating func `pauses and resumes the job of what is selected`() {
+        fill()
+        #expect(press(.down, .text("p")) == .pause(job: "backup"))
+        model.jobs[0].isPaused = true
+        #expect(press(.text("p")) == .resume(job: "backup"))
+    }
+
+    @Test mutating func `shows only what matches, until Escape`() {
+        fill()
+        #expect(press(.text("/"), .text("cop"), .enter) == nil)
+        #expect(lines().contains { $0.contains("copy#3") } && !lines().contains { $0.contains("backup#7") })
+        #expect(press(.text("c"), .text("y")) == .cancel(run: "copy#3"), "the only one that is seen")
+        _ = press(.escape)
+        #expect(lines().contains { $0.contains("backup#7") })
+    }
+
+    @Test mutating func `takes letters that were typed ahead`() {
+        fill()
+        #expect(press(.text("/copy")) == nil)
+        #expect(lines().last == "filter: copy_")
+        #expect(press(.enter, .text("cy")) == .cancel(run: "copy#3"))
+    }
+
+    @Test mutating func `finds paused jobs by their names`() {
+        fill()
+        _ = press(.text("/"), .text("old"), .enter)
+        #expect(lines().contains("  old is paused"))
+        #expect(press(.down, .text("p")) == .resume(job: "old"))
+    }
+
+    @Test mutating func `has questions on top, and answers them`() {
+        fill()
+        model.questions = [
+            WatchQuestion(
+                id: "q1", bot: "ops", text: "Ship\nit?", choices: ["yes", "no"], takesText: false,
+                deadline: at(120))
+        ]
+        #expect(lines().first == "  ◆ ops asks: Ship it? (yes/no), 1 min left")
+        #expect(press(.text("a"), .text("maybe"), .enter) == nil)
+        #expect(model.note == "It takes one of: yes, no")
+        #expect(press(.text("a"), .text("Y"), .enter) == .answer(id: "q1", text: "yes"))
+        #expect(press(.home, .enter, .text("no"), .enter) == .answer(id: "q1", text: "no"))
+        #expect(press(.text("a"), .escape, .text("q")) == .quit)
+    }
+
+    @Test mutating func `shows a log that is scrolled and searched`() {
+        fill()
+        #expect(press(.down, .enter) == .showLog(run: "backup#7"))
+        model.show(WatchLog(run: "backup#7", lines: (1...100).map { "line \($0)" }))
+        #expect(lines(rows: 12).dropLast() == (91...100).map { "  line \($0)" }[...])
+        _ = press(.pageUp)
+        #expect(lines(rows: 12).first == "  line 82")
+        _ = press(.text("/"), .text("LINE 7"), .enter)
+        #expect(lines(rows: 12).contains("> line 79"))
+        _ = press(.text("n"))
+        #expect(lines(rows: 12).contains("> line 78") || lines(rows: 12).contains("> line 7"))
+        _ = press(.text("/"), .text("nowhere"), .enter)
+        #expect(lines(rows: 12).last == "\"nowhere\" is not in the log")
+        #expect(press(.text("q")) == nil, "back to the list")
+        #expect(press(.text("q")) == .quit)
+    }
+
+    @Test mutating func `never touches the last column or the last row, however small it gets`() {
+        fill()
+        model.questions = [
+            WatchQuestion(
+                id: "q", bot: "日本語", text: "漢字👩‍👩‍👧", choices: ["a"], takesText: true, deadline: nil)
+        ]
+        for number in 1...4 { _ = model.end(end("日本語の仕事#\(number)", .failed)) }
+        for keys: [Key] in [
+            [], [.text("?")], [.escape, .text("/"), .text("漢字漢字漢字")], [.escape, .text("a")],
+        ] {
+            for key in keys { _ = model.receive(key) }
+            for columns in 1...120 {
+                for rows in [1, 2, 3, 5, 24] {
+                    let size = TerminalSize(columns: columns, rows: rows)
+                    let frame = model.frame(at: at(60), size: size)
+                    #expect(frame.lines.allSatisfy { $0.cells < max(columns, 2) }, "\(columns) columns")
+                    #expect(frame.lines.count <= max(1, rows - 1), "\(rows) rows")
+                }
+            }
+        }
+    }
+}
