@@ -51,7 +51,7 @@ struct ExecCommand: ParsableCommand {
     func validate() throws {
         if options.attach != nil {
             guard command.isEmpty, !options.pty else {
-                throw ValidationError("--attach follows a process that runs; it takes no command and no --pty")
+                throw ValidationError("--attach follows a running process; it takes no command and no --pty")
             }
         } else if command.first?.isEmpty ?? true {
             throw ValidationError("no command: write it after --, as in: belfry exec -- make")

@@ -1,0 +1,51 @@
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct `the hook of a shell` {
+    @Test func `notifies of a command that took long enough, and how it ended`() async throws {
+        let belfry = try await Belfry.start()
+        let events = try belfry.events()
+        try belfry.write(
+            #"[["wait","ready"],["type",". ./hook\r"],["type","false --long\r"],["type","exit 0\r"]]"#,
+            to: "steps")
+        let answer = try await belfry.shell(
+            """
+            belfry shell-hook bash --after 0s >hook
+            exec env TERM=dumb PS1='ready ' HISTFILE= '\(try PythonTools.interpreter())' \
+            '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" bash --norc --noprofile -i
+            """)
+        #expect(try answer.json()["failed"] == nil)
+        var said: [String] = []
+        while !said.contains(where: { $0.contains("false --long") }) {
+            let event = try await events.event("message.posted")
+            let message = try await belfry.json("messages", "show", event["subject"].text ?? "")
+            said.append(message["text"].text ?? "")
+        }
+        #expect(said.last?.hasPrefix("false --long\nfailed after") == true)
+        #expect(said.last?.hasSuffix("exit code 1") == true)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `is a script that the shell accepts`(shell: String) async throws {
+        let belfry = try Belfry()
+        let script = try await belfry.run("shell-hook", shell, "--after", "90s")
+        #expect(script.code == 0 && script.text.contains("90") && !script.text.contains("SECONDS_LIMIT"))
+        try belfry.write(script.text, to: "hook")
+        // A shell that is not installed is not asked.
+        #expect(
+            try await Shell.run(
+                "if command -v \(shell) >/dev/null; then \(shell) -n hook; fi", in: belfry.folder.path) == 0)
+    }
+
+    @Test func `says nothing of programs one sits in, nor of what was interrupted`() async throws {
+        let belfry = try await Belfry.start()
+        for (line, code) in [("vim notes", "0"), ("sudo /usr/bin/less x", "0"), ("make", "130")] {
+            let answer = try await belfry.run("shell-report", "--code", code, "--seconds", "60", "--", line)
+            #expect(answer.code == 0)
+        }
+        try await belfry.run("shell-report", "--code", "0", "--seconds", "72", "--", "FOO=1 make -j4 all")
+        let messages = try await belfry.json("messages").list
+        #expect(messages.map { $0["text"].text } == ["FOO=1 make -j4 all\ndone in 1 min 12 s"])
+        #expect(messages.first?["thread"].text == "shell")
+    }
+}
