@@ -2,7 +2,8 @@ public import Timeline
 
 /// Looks for progress in what a job prints, and is hard to convince.
 ///
-/// Believes `N%`, `n/N`, `n of N` and the JSON members `percent_done`, `percentage` and `progress`, but only once
+/// Believes `N%`, `n/N`, `n of N`, the JSON members `percent_done`, `percentage` and `progress`, and the shapes of curl,
+/// apt, rclone, borg, ffmpeg and TAP, but only once
 /// the same template has risen three times; a template that is believed and then falls twice ends the
 /// search for the whole run. Most numbers in a log are not progress.
 public struct OutputScanner: Sendable {
@@ -11,6 +12,7 @@ public struct OutputScanner: Sendable {
 
     private var splitter = RecordSplitter()
     private var limiter = RecordLimiter()
+    private var tools = ToolReader()
     private var candidates: [Candidate] = []
     private var believed: Candidate?
     private var falls = 0
@@ -45,6 +47,8 @@ public struct OutputScanner: Sendable {
         guard !hasGivenUp else { return [] }
         var records: [[UInt8]] = []
         if let record = limiter.takeHeld(at: now) { records.append(record) }
+        // 7z takes back what it printed, and never ends a line.
+        let piece = piece.contains(0x08) ? ArraySlice(piece.map { $0 == 0x08 ? 0x0D : $0 }) : piece
         splitter.split(piece) { record in
             if limiter.admit(record, at: now) { records.append(Array(record)) }
         }
@@ -60,7 +64,10 @@ public struct OutputScanner: Sendable {
     }
 
     private mutating func read(_ record: [UInt8]) -> ProgressReport? {
-        guard !hasGivenUp, let match = ProgressMatch(EscapeStripper.strip(record[...])) else { return nil }
+        guard !hasGivenUp else { return nil }
+        let text = EscapeStripper.strip(record[...])
+        guard !ToolReader.isStatistics(text) else { return nil }
+        guard let match = tools.match(text) ?? ProgressMatch(text) else { return nil }
         if believed?.template == match.template {
             // While the template that is believed speaks, no other gets near it.
             candidates.removeAll()
@@ -127,6 +134,9 @@ extension OutputScanner {
         /// What the last record did, and whether the one before it did the same: tools that build take turns.
         private var activity: String?
         private var isSteady = false
+        /// The title of the last record, and whether the one before it had it, too: it names a stretch of work then.
+        private var title: String?
+        private var hasSteadyTitle = false
 
         init(_ belief: Belief) {
             (template, last, isPercent) = (Array(belief.template.utf8), belief.last, belief.isPercent)
@@ -136,11 +146,11 @@ extension OutputScanner {
             template = match.template
             last = match.value
             isPercent = match.value > 1
-            activity = match.activity
+            (activity, title) = (match.activity, match.title)
         }
 
         mutating func count(_ match: ProgressMatch) {
-            note(match.activity)
+            note(match)
             if match.value > last {
                 rises += 1
             } else if match.value < last {
@@ -150,12 +160,18 @@ extension OutputScanner {
             isPercent = isPercent || match.value > 1
         }
 
-        private mutating func note(_ next: String?) { (isSteady, activity) = (next == activity, next) }
+        private mutating func note(_ match: ProgressMatch) {
+            (isSteady, activity) = (match.activity == activity, match.activity)
+            (hasSteadyTitle, title) = (match.title == title, match.title)
+        }
 
         /// Whether `match` is no fall, and means the same as the values before it.
         mutating func follows(_ match: ProgressMatch) -> Bool {
-            note(match.activity)
-            guard match.value >= last, match.scale != .either || isPercent || match.value <= 1 else {
+            // `Receiving objects` after `Counting objects` begins anew, and is no fall.
+            let isNext = hasSteadyTitle && match.title != nil && match.title != title
+            note(match)
+            guard match.value >= last || isNext, match.scale != .either || isPercent || match.value <= 1
+            else {
                 return false
             }
             last = match.value

@@ -27,6 +27,15 @@ struct ProgressMatch: Hashable {
     /// What stays the same from one record to the next.
     var template: [UInt8]
 
+    /// What a reader of one tool's records found.
+    init(
+        value: Double, scale: Scale, amounts: ProgressReport?, title: String?, counting: String?,
+        template: [UInt8]
+    ) {
+        (self.value, self.scale, self.amounts) = (value, scale, amounts)
+        (self.title, self.counting, self.template) = (title, counting, template)
+    }
+
     /// Finds the first of: a JSON member, `N%`, `n/N` or `n of N`.
     ///
     /// Records of a tool that still counts its work
