@@ -65,7 +65,9 @@ let stations: [Target] = [
         "APIServer",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "OpenClaw",
-            "Ledger", "WardenProtocol", "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .nioSSL,
+            "Ledger", "WardenProtocol", "Engine", "Host", "Settings", "API", "WebhookChannel", .hummingbird,
+            .nio,
+            .nioPosix, .nioSSL,
             .httpTypes, .crypto, .lifecycle, .logging,
         ]),
     effect("APIClient", ["Timeline", "API"]),

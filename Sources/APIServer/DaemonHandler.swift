@@ -9,14 +9,18 @@ package struct DaemonHandler: Sendable {
     let identity: DaemonIdentity
     let spool: SpoolDoor
     let tools: ToolDesk
+    /// The links of questions; nil: there are none.
+    let links: QuestionLinks?
     let notices = WriteNotices()
 
     /// A handler over the engine, over the spool of its state folder, and over the tools of bots.
     package init(
-        control: Control, identity: DaemonIdentity, spool: SpoolDoor? = nil, tools: ToolDesk = ToolDesk()
+        control: Control, identity: DaemonIdentity, spool: SpoolDoor? = nil, tools: ToolDesk = ToolDesk(),
+        links: QuestionLinks? = nil
     ) {
         self.control = control
         self.tools = tools
+        self.links = links
         self.identity = identity
         self.spool = spool ?? SpoolDoor(control: control, identity: identity, logger: control.logger)
     }

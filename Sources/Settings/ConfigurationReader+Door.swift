@@ -38,7 +38,8 @@ extension ConfigurationReader {
         var paths: [String] = []
         for name in ["certificate", "key"] {
             guard let part = parts[name] else {
-                field.fault("the file of the \(name) is missing", hint: "write \(name): /etc/belfry/\(name).pem")
+                field.fault(
+                    "the file of the \(name) is missing", hint: "write \(name): /etc/belfry/\(name).pem")
                 return nil
             }
             guard let path = part.word() else { return nil }

@@ -2,6 +2,7 @@ import API
 import APIServer
 import Bots
 import Curl
+import Delivery
 import Engine
 import GatewayClient
 import Host
@@ -55,7 +56,7 @@ struct DaemonGround {
                 search: { await reader.search($0.words, count: $0.count, by: $1, key: $0.key) }))
         programs = ProgramDesk(folder: paths.warden + "/notices")
         source = ConfigurationSource(
-            files: files, zones: zones,
+            files: files, zones: zones, links: try QuestionLinks.inState(paths.state),
             channels: Channels(curl: curl, programs: programs, clock: clock, logger: logger))
         let choice = LedgerChoice(state: paths.state)
         do {
@@ -253,6 +254,7 @@ struct DaemonGround {
 struct ConfigurationSource: Sendable {
     let files: ConfigurationFiles
     let zones: ZoneCache
+    let links: QuestionLinks
     let channels: Channels
     let keys = BotKeys()
 
@@ -299,6 +301,9 @@ struct ConfigurationSource: Sendable {
         keys.note(configuration.bots)
         var active = EngineConfiguration(
             configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)
+        if let base = configuration.listen?.linkBase {
+            active.questionLink = { [links] in base + links.path(of: $0) }
+        }
         for entry in entries {
             active.ownChannels.insert(entry.name)
             active.addRoute(to: entry.name, when: entry.when)

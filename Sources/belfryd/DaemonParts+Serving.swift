@@ -51,7 +51,8 @@ extension DaemonParts {
     private func services(_ paths: Paths, drainIsAsked: AsyncStream<Never>) -> [any Service] {
         let (isOpen, opened) = AsyncStream<Never>.makeStream()
         let handler = DaemonHandler(
-            control: control, identity: identity, spool: spool, tools: ground.tools)
+            control: control, identity: identity, spool: spool, tools: ground.tools,
+            links: ground.source.links)
         ground.tools.open(handler)
         let door = APIListener(
             path: paths.socket, access: paths.owner == .system ? .group(getegid()) : .owner,

@@ -26,6 +26,12 @@ struct FileProblems: Sendable {
                     message: "the configuration has changed on disk and is not loaded",
                     hint: "run: belfry reload", isWarning: true))
         }
+        if let fault = activeConfiguration.doorFault {
+            problems.append(
+                EngineProblem(
+                    kind: "notListening", message: "the API is not served over TCP: \(fault)",
+                    hint: "correct `listen:` in the configuration, then run: belfry reload"))
+        }
         return problems
     }
 }

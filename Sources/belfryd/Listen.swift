@@ -3,6 +3,7 @@ import ArgumentParser
 import Host
 import Logging
 import ServiceLifecycle
+import Timeline
 import Tracking
 import WebhookChannel
 
@@ -12,11 +13,13 @@ struct Listen: AsyncParsableCommand {
         abstract: "Receive webhooks on 127.0.0.1, verify them, and print them.",
         discussion: """
             Answers 204 to a webhook with a valid signature (without a secret: to every webhook) and 401 to \
-            others. A repeated webhook-id is marked: after a crash a sender may repeat a webhook with its id.
+            others. A repeated webhook-id is marked: after a crash a sender may repeat a webhook with its id. \
+            --status answers with others in turn, and --delay keeps senders waiting, to see what they do.
 
             Examples:
               belfryd listen --port 8080
               belfryd listen --port 8080 --secret-file hook.secret --json
+              belfryd listen --status 503,503,204 --delay 2s
             """)
 
     @Option(help: ArgumentHelp("The port; 0 takes a free one.", valueName: "n"))
@@ -25,18 +28,40 @@ struct Listen: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A file with the secret, whsec_..., or several.", valueName: "file"))
     var secretFile: String?
 
+    @Option(
+        help: ArgumentHelp("Answer what is valid with these in turn; the last goes on.", valueName: "codes"))
+    var status: String?
+
+    @Option(help: ArgumentHelp("Wait before each answer, such as 2s.", valueName: "duration"))
+    var delay: String?
+
     @OptionGroup var printing: Printing
+
+    /// The statuses to answer with, in turn; nil: one of them is none.
+    private var statuses: [Int]? {
+        guard let status else { return [204] }
+        let codes = status.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        let good = codes.compactMap(\.self).filter { (200...599).contains($0) }
+        return good.count == codes.count ? good : nil
+    }
 
     func validate() throws {
         guard (0...65535).contains(port) else {
             throw ValidationError("--port takes a number from 0 to 65535")
+        }
+        guard statuses != nil else {
+            throw ValidationError("--status takes statuses from 200 to 599, such as 503,503,204")
+        }
+        if let delay, (try? Duration(text: delay)) == nil {
+            throw ValidationError("--delay takes a duration such as 500ms or 2s")
         }
     }
 
     func run() async throws {
         let secrets = try readSecrets()
         let clock = try SystemClock()
-        let print = ListenPrinter(isJSON: printing.json)
+        let print = ListenPrinter(isJSON: printing.json, statuses: statuses ?? [])
+        let delay = try delay.map { try Duration(text: $0) }
         let logger = try Log.make(level: "warning")
         let listener = HTTPListener(
             port: port, logger: logger, ready: { await print.ready(port: $0, isVerified: !secrets.isEmpty) }
@@ -54,7 +79,8 @@ struct Listen: AsyncParsableCommand {
             }
             await print.webhook(
                 id: received["webhook-id"], body: received.body, isVerified: !secrets.isEmpty, fault: fault)
-            return fault == nil ? 204 : 401
+            if let delay { try? await clock.sleep(until: clock.now + delay) }
+            return fault == nil ? await print.nextStatus() : 401
         }
         try await serve(listener, logger)
     }
@@ -93,9 +119,19 @@ struct Listen: AsyncParsableCommand {
 actor ListenPrinter {
     private let isJSON: Bool
     private var seen: Set<String> = []
+    /// What is answered next; the last one stays.
+    private var statuses: ArraySlice<Int>
 
-    init(isJSON: Bool) {
+    init(isJSON: Bool, statuses: [Int]) {
         self.isJSON = isJSON
+        self.statuses = statuses[...]
+    }
+
+    /// The status of the next answer.
+    func nextStatus() -> Int {
+        let status = statuses.first ?? 204
+        if statuses.count > 1 { statuses.removeFirst() }
+        return status
     }
 
     func ready(port: Int, isVerified: Bool) {

@@ -38,6 +38,21 @@ import Testing
         #expect(answer.errors.components(separatedBy: "/nowhere/at/all").count == 2, "\(answer)")
     }
 
+    @Test func `answers with the statuses that it is given, the last one for good`() async throws {
+        let belfry = try Belfry()
+        let answer = try await belfry.shell(
+            """
+            mkfifo lines; belfryd listen --status 503,429,204 --delay 1ms >lines & exec 3<lines; read line <&3
+            port=$(echo "$line" | grep -oE '127.0.0.1:[0-9]+')
+            for n in 1 2 3 4; do curl -s -d a -o /dev/null -w '%{http_code}\\n' "http://$port/"; done
+            kill $!; rm lines
+            """)
+        #expect(answer.lines == ["503", "429", "204", "204"], "\(answer)")
+        for words in [["--status", "99"], ["--status", "200,,"], ["--delay", "soon"]] {
+            #expect(try await belfry.run("belfryd", ["listen"] + words).code == 2, "\(words)")
+        }
+    }
+
     private func listen(in belfry: Belfry, secret: String) throws -> Feed {
         try belfry.write(secret + "\n", to: "listen.secret")
         return Feed(

@@ -11,8 +11,10 @@ import Testing
             channels:
               notes: { kind: command, command: [sh, -c, 'cat >>\(belfry.folder.file("notes"))'] }
             routes:
-              - { when: [failed], to: [notes] }
+              - { when: [failed, question], to: [notes] }
             listen: \(listen)
+            jobs:
+              deploy: { schedule: manual, shell: cat }
 
             """, to: "belfry.yaml")
         try await belfry.start()
@@ -22,7 +24,8 @@ import Testing
     }
 
     private func token(_ belfry: Belfry, _ name: String, _ scopes: String...) async throws -> String {
-        let made = try await belfry.run("belfry", ["token", "add", name] + scopes.flatMap { ["--scope", $0] })
+        let made = try await belfry.run(
+            "belfry", ["token", "add", name] + scopes.flatMap { ["--scope", $0] })
         #expect(made.code == 0, "\(made)")
         return made.lines.first ?? ""
     }
@@ -31,7 +34,8 @@ import Testing
     private func curl(_ belfry: Belfry, _ words: String) async throws -> (status: String, text: String) {
         let answer = try await belfry.shell("curl -s -w '\\n%{http_code}' \(words)")
         let lines = answer.text.split(separator: "\n", omittingEmptySubsequences: false)
-        return (lines.last.map(String.init) ?? "", lines.dropLast().joined(separator: "\n"))
+        let text = lines.dropLast().joined(separator: "\n")
+        return (lines.last.map(String.init) ?? "", String(text.hasSuffix("\n") ? text.dropLast() : text[...]))
     }
 
     @Test func `shows nothing without a token but that it is there`() async throws {
@@ -106,10 +110,27 @@ import Testing
         #expect(try await curl(belfry, "\(base)/healthz").status == "200")
     }
 
+    @Test func `runs all the same when its port is taken, and reports it`() async throws {
+        let (first, port) = try await start()
+        let second = try Belfry()
+        try second.write("listen: { address: 127.0.0.1:\(port) }\n", to: "belfry.yaml")
+        try await second.start()
+        try await second.logged("the API is not served over TCP")
+        let status = try await second.run("status", "--json")
+        #expect(status.code == 0 && status.text.contains("notListening"), "\(status)")
+        try second.write("zone: UTC\n", to: "belfry.yaml")
+        #expect(try await second.run("reload").code == 0)
+        let good = try await second.shell(
+            "while belfry status --json | grep -q notListening; do :; done; echo good")
+        #expect(good.text == "good\n")
+        #expect(try await first.run("status").code == 0)
+    }
+
     @Test func `speaks TLS where a certificate is given`() async throws {
         let certificate = try SelfSignedCertificate(for: "localhost")
         let (belfry, port) = try await start(
-            "{ address: 127.0.0.1:0, tls: { certificate: \(certificate.certificate), key: \(certificate.key) } }")
+            "{ address: 127.0.0.1:0, tls: { certificate: \(certificate.certificate), key: \(certificate.key) } }"
+        )
         let ok = try await curl(
             belfry, "--cacert \(certificate.certificate) https://localhost:\(port)/healthz")
         #expect(ok == ("200", "ok"))
@@ -155,19 +176,19 @@ import Testing
             "'\(base)/home/publish?message=Triggered+by+GET&priority=min'",
         ] {
             let answer = try await curl(belfry, "\(auth) \(words.replacing("+by+GET", with: "%20by%20GET"))")
-            #expect(answer.status == "200" && answer.text.contains(#""event":"message""#), "\(words) \(answer)")
+            #expect(
+                answer.status == "200" && answer.text.contains(#""event":"message""#), "\(words) \(answer)")
         }
         let messages = try await belfry.json("messages").list
         #expect(
             messages.map { $0["bot"].text }
                 == ["home", "home", "home", "disks", "phil_alerts", "mytopic", "mytopic"])
-        #expect(messages[0]["text"].text == "Triggered by GET" && messages[0]["urgency"].text == "low")
+        #expect(messages[0]["text"].text == "Triggered by GET")
         #expect(messages[1]["title"].text == "Grüße")
         #expect(messages[2]["text"].text == "You left the house.\nOpen portal: https://home.nest.com/")
         #expect(messages[3]["title"].text == "❌ db1")
         #expect(messages[3]["text"].text == "full\nAdmin: https://a.example/")
         #expect(messages[4]["title"].text == "⚠️ 💀 Unauthorized access detected")
-        #expect(messages[4]["urgency"].text == "critical")
         #expect(
             messages[4]["text"].text
                 == "Remote access to phils-laptop detected.\nhttps://home.nest.com/\nTags: db1")
@@ -199,6 +220,97 @@ import Testing
         #expect(try await belfry.json("messages").list.isEmpty)
     }
 
+    @Test func `starts a job by a hook, once for a delivery, with the body as its input`() async throws {
+        let (belfry, port) = try await start()
+        let url = "http://127.0.0.1:\(port)/v1/hooks/deploy"
+        let made = try await belfry.run("token", "add", "own", "--job", "deploy")
+        let secret = try #require(made.lines.first)
+        let post = "-H 'Authorization: Bearer \(secret)' -H 'webhook-id: d1' --data-binary 'one two' \(url)"
+        for _ in 0..<2 {
+            let answer = try await curl(belfry, post)
+            #expect(answer.status == "202" && answer.text.contains("deploy#1"), "\(answer)")
+        }
+        let log = try await belfry.shell(
+            "until belfry run show deploy#1 --json | grep -q '\"state\":\"completed\"'; do :; done; "
+                + "belfry run logs deploy#1")
+        #expect(log.text == "one two", "\(log)")
+        #expect(try await belfry.json("runs", "deploy").list.count == 1)
+        // A token of one job starts no other one, and does nothing else.
+        let other = "-H 'Authorization: Bearer \(secret)' -d x http://127.0.0.1:\(port)"
+        #expect(try await curl(belfry, "\(other)/v1/hooks/else").status == "401")
+        #expect(try await curl(belfry, "\(other)/ops").status == "403")
+        try belfry.write(String(repeating: "a", count: (1 << 20) + 1), to: "large")
+        let large = try await curl(
+            belfry, "-H 'Authorization: Bearer \(secret)' -H 'Expect:' --data-binary @large \(url)")
+        #expect(large.status == "413", "\(large)")
+    }
+
+    /// The codes are made by openssl.
+    @Test func `starts a job by the signatures of services, and by no forged one`() async throws {
+        let (belfry, port) = try await start()
+        let url = "http://127.0.0.1:\(port)/v1/hooks/deploy"
+        func hmac(_ text: String, _ secret: String) -> String {
+            "$(printf '%s' '\(text)' | openssl dgst -sha256 -hmac '\(secret)' -r | cut -c1-64)"
+        }
+        let github = try #require(
+            try await belfry.run("token", "add", "gh", "--job", "deploy", "--signed", "github").lines.first)
+        let good = "-H \"X-Hub-Signature-256: sha256=\(hmac("{}", github))\""
+        let first = try await curl(belfry, "\(good) -H 'X-GitHub-Delivery: 1' -d '{}' \(url)")
+        #expect(first.status == "202" && first.text.contains("deploy#1"), "\(first)")
+        // A listener sends it again under another id.
+        let replayed = try await curl(belfry, "\(good) -H 'X-GitHub-Delivery: 2' -d '{}' \(url)")
+        #expect(replayed.text.contains("deploy#1"), "\(replayed)")
+        #expect(try await curl(belfry, "\(good) -d '{ }' \(url)").status == "401")
+        let gitlab = try #require(
+            try await belfry.run("token", "add", "gl", "--job", "deploy", "--signed", "gitlab").lines.first)
+        let forged = try await curl(belfry, "-H 'X-Gitlab-Token: \(gitlab)x' -d '{}' \(url)")
+        #expect(forged.status == "401")
+        let slack = "8f742231b10e8888abcd99yyyzzz85a5"
+        let added = try await belfry.run(
+            "belfry", ["token", "add", "sl", "--job", "deploy", "--signed", "slack", "--secret", "-"],
+            input: slack + "\n")
+        #expect(added.code == 0, "\(added)")
+        let body = #"{"type":"url_verification","challenge":"3eZbrw1aB10"}"#
+        func signed(_ time: String) -> String {
+            "-H \"X-Slack-Request-Timestamp: \(time)\" -H \"X-Slack-Signature: v0="
+                + "$(printf 'v0:%s:%s' \"\(time)\" '\(body)' | openssl dgst -sha256 -hmac '\(slack)' -r | cut -c1-64)\""
+        }
+        let now = try await curl(belfry, "\(signed("$(date +%s)")) -d '\(body)' \(url)")
+        #expect(now == ("200", "3eZbrw1aB10"))
+        let old = try await curl(belfry, "\(signed("$(($(date +%s) - 400))")) -d '\(body)' \(url)")
+        #expect(old.status == "401", "\(old)")
+        let files = try await belfry.shell("stat -c %a \(belfry.statePath)/secrets/hook-*.secret")
+        #expect(files.lines == ["600", "600", "600"], "\(files)")
+        #expect(try await belfry.run("token", "rm", "gh").code == 0)
+        #expect(try await curl(belfry, "\(good) -d '{}' \(url)").status == "401")
+    }
+
+    /// Issue 16, 3 and 4: a link preview answers nothing, and whoever presses a button answers once.
+    @Test func `answers a question by the link in its notice, once`() async throws {
+        let (belfry, port) = try await start("{ address: 127.0.0.1:0, url: 'https://links.example' }")
+        let asking = Task { try await belfry.run("confirm", "Deploy <b>now</b>?", "--choices", "yes,no") }
+        let link = try await belfry.shell(
+            "until grep -oE 'https://links.example/q/[A-Za-z0-9._-]+' notes | head -n 1 | grep .; do :; done")
+        let path = try #require(link.lines.first?.trimmingPrefix("https://links.example"))
+        let url = "http://127.0.0.1:\(port)\(path)"
+        let page = try await curl(belfry, url)
+        #expect(page.status == "200" && page.text.contains("Deploy &lt;b&gt;now&lt;/b&gt;?"), "\(page)")
+        #expect(!page.text.contains("<script") && page.text.contains("value=\"yes\""))
+        #expect(try await belfry.json("questions").list.first?["state"].text == "open")
+        let forged = try await curl(belfry, "-d answer=yes \(url.dropLast())0")
+        #expect(forged.status == "410" && forged.text.contains("The link is not valid."), "\(forged)")
+        let other = try await curl(belfry, "-d answer=maybe \(url)")
+        #expect(other.status.hasPrefix("4") && other.status != "410", "\(other)")
+        let answered = try await curl(belfry, "-d answer=no \(url)")
+        #expect(answered.status == "200" && answered.text.contains("no"), "\(answered)")
+        let answer = try await asking.value
+        #expect(answer.code == 1 && answer.text == "no\n", "\(answer)")
+        for words in [url, "-d answer=yes \(url)"] {
+            let used = try await curl(belfry, words)
+            #expect(used.status == "410" && used.text.contains("by link"), "\(used)")
+        }
+    }
+
     @Test(arguments: [
         ("{ address: 0.0.0.0:8427 }", "tokens would be sent unencrypted"),
         ("{ address: example.org:8427 }", "is not an address with a port"),
@@ -210,7 +322,7 @@ import Testing
     func `refuses an address that would be a mistake`(listen: String, sentence: String) async throws {
         let belfry = try Belfry()
         try belfry.write("listen: \(listen)\n", to: "belfry.yaml")
-        let check = try await belfry.run("config", "check")
+        let check = try await belfry.run("config", "check", "--config", belfry.configPath)
         #expect(check.code == 2 && check.errors.contains(sentence), "\(check)")
     }
 }

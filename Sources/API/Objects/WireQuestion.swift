@@ -18,6 +18,8 @@ package struct WireQuestion: Hashable, Sendable, Codable {
     package var askedAt: Timestamp
     /// Until when it can be answered; absent: without an end.
     package var deadline: Timestamp?
+    /// A page where it can be answered, once; absent: the API is not served over TCP, or it is closed.
+    package var link: String?
     /// `open`, `answered`, `expired` or `withdrawn`.
     package var state = "open"
     /// The answer.

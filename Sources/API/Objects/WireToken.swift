@@ -8,12 +8,14 @@ package struct WireToken: Hashable, Sendable, Codable {
     package var scopes: [TokenScope]
     /// The job that it may start by `/v1/hooks/JOB`; absent: none.
     package var job: String?
+    /// How hooks of it are signed: `standard`, `github`, `gitlab` or `slack`; absent: they send the token.
+    package var signed: HookSignature?
     /// When it was made.
     package var madeAt: Timestamp
 
     /// The token as stored.
     package init(_ record: TokenRecord) {
-        (name, job) = (record.name, record.job)
+        (name, job, signed) = (record.name, record.job, record.signature)
         scopes = TokenScope.allCases.filter(record.scopes.contains)
         madeAt = Timestamp(record.madeAt)
     }
@@ -27,6 +29,10 @@ package struct TokenDraft: Hashable, Sendable, Codable {
     package var scopes: [TokenScope]?
     /// The job that it may start by `/v1/hooks/JOB`.
     package var job: String?
+    /// How hooks of it are signed; absent: they send the token.
+    package var signed: HookSignature?
+    /// The secret that a service signs with; absent: a new one.
+    package var secret: String?
 
     /// A token that allows `scopes`.
     package init(name: String, scopes: [TokenScope]? = nil, job: String? = nil) {

@@ -24,10 +24,13 @@ package final class Door: Sendable {
     /// Lets a request in, or refuses it before its body is read.
     func admit(_ head: RequestHead) async throws(APIError) -> Admission {
         if head.path == Endpoints.health.row.path.text { return try endpoint(head, allowing: nil) }
+        if let question = try question(head) { return question }
+        if let hook = try await hook(head) { return hook }
         guard let secret = DoorToken.carried(by: head) else {
             try take(for: head.remote)
             throw APIError(
-                .noToken, hint: "Make one with: belfry token add NAME, and send it as: Authorization: Bearer TOKEN")
+                .noToken,
+                hint: "Make one with: belfry token add NAME, and send it as: Authorization: Bearer TOKEN")
         }
         let digest = DoorToken.digest(of: secret)
         guard let token = try await handler.reading(await control.ledger.token(digest: digest)) else {

@@ -48,6 +48,7 @@ package struct DoorListener: Service {
                 last = setting
                 serving?.cancel()
                 await serving?.value
+                active.doorFault = nil
                 serving = setting.map { setting in Task { await serve(setting) } }
             }
             serving?.cancel()
@@ -71,6 +72,7 @@ package struct DoorListener: Service {
                         metadata: ["address": "\(setting.shown)", "reason": "\(error)"])
                 }
                 logged = "\(error)"
+                active.doorFault = logged
             }
             do {
                 try await door.control.clock.sleep(until: door.control.clock.now + Self.pause)
@@ -95,6 +97,7 @@ package struct DoorListener: Service {
                 let port = channel.localAddress?.port ?? setting.port
                 logger.notice(
                     "serving the API over TCP", metadata: ["address": "\(setting.shown)", "port": "\(port)"])
+                active.doorFault = nil
                 await ready(port)
             },
             respond: { request, writer, channel in try await server.answer(request, writer, channel) })

@@ -9,14 +9,20 @@ enum DoorToken {
 
     /// A new one: 32 bytes that nobody can guess.
     static func make() -> String {
-        let bytes = (0..<4).flatMap { _ in
+        lead + plain(Base64.encode(bytes()))
+    }
+
+    /// 32 bytes that nobody can guess.
+    static func bytes() -> [UInt8] {
+        (0..<4).flatMap { _ in
             let word = RandomBytes.word()
             return (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
         }
-        return lead + plain(Base64.encode(bytes))
     }
 
-    /// What is kept of it. The token is random and long: a slow hash would add nothing.
+    /// What is kept of it.
+    ///
+    /// The token is random and long: a slow hash would add nothing.
     static func digest(of token: String) -> String {
         SHA256.hash(data: Array(token.utf8)).map { byte in
             let text = String(byte, radix: 16)
@@ -42,7 +48,8 @@ enum DoorToken {
         switch parts[0].lowercased() {
         case "bearer": return String(value)
         case "basic":
-            guard let bytes = Base64.decode(String(value)), let text = String(validating: bytes, as: UTF8.self),
+            guard let bytes = Base64.decode(String(value)),
+                let text = String(validating: bytes, as: UTF8.self),
                 let colon = text.firstIndex(of: ":")
             else { return nil }
             return String(text[text.index(after: colon)...])

@@ -24,6 +24,16 @@ package struct RequestHead: Sendable {
     /// Whether a body follows.
     var hasBody: Bool { fields[.transferEncoding] != nil || (fields[.contentLength] ?? "0") != "0" }
 
+    /// A head with these header fields, by names in lower case.
+    init(
+        method: String, path: String, query: Query = Query(), remote: String = "", fields: [(String, String)]
+    ) {
+        (self.method, self.path, self.query, self.remote) = (method, path, query, remote)
+        var all = HTTPFields()
+        for (name, value) in fields { if let name = HTTPField.Name(name) { all[name] = value } }
+        self.fields = all
+    }
+
     init(_ request: Request, from remote: String) {
         let parts = (request.head.path ?? "").split(
             separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

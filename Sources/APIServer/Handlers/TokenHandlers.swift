@@ -1,7 +1,10 @@
 import API
 import Engine
+import Glibc
+import Host
 import Ledger
 import Timeline
+import WebhookChannel
 
 extension DaemonHandler {
     func tokens() async throws(APIError) -> [WireToken] {
@@ -22,15 +25,64 @@ extension DaemonHandler {
                 .badValue, "the token would allow nothing",
                 hint: "Name what it allows: \(TokenScope.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
-        let secret = DoorToken.make()
-        let record = TokenRecord(
+        let secret = try Self.secret(of: draft)
+        var record = TokenRecord(
             name: draft.name, digest: DoorToken.digest(of: secret), scopes: Set(scopes), job: draft.job,
             madeAt: control.clock.now)
+        record.signature = draft.signed
         try await asking(await control.addToken(record))
+        if draft.signed != nil { try await keep(secret, of: draft.name) }
         return WireNewToken(secret: secret, token: WireToken(record))
     }
 
     func removeToken(_ name: String) async throws(APIError) {
         try await asking(await control.removeToken(name))
+        let path = hookSecretPath(name)
+        guard unsafe unlink(path) == 0 || errno == ENOENT else {
+            throw APIError(.internalFault, "the token is removed, but the file \(path) is not")
+        }
+    }
+
+    /// The secret of a new token: the one that the service gave, or one that nobody can guess.
+    private static func secret(of draft: TokenDraft) throws(APIError) -> String {
+        guard let signed = draft.signed else {
+            guard draft.secret == nil else {
+                throw APIError(
+                    .badValue, "only a token for signed hooks takes a secret", hint: "Add --signed.")
+            }
+            return DoorToken.make()
+        }
+        guard draft.job != nil, draft.scopes?.isEmpty != false else {
+            throw APIError(
+                .badValue, "a token for signed hooks is for one job, and allows nothing else",
+                hint: "Name the job with --job, and no scope.")
+        }
+        if let secret = draft.secret {
+            guard secret.utf8.count >= 16 else {
+                throw APIError(.badValue, "the secret is shorter than 16 characters")
+            }
+            if signed == .standard, (try? WebhookSecret.list(secret)) == nil {
+                throw APIError(.badValue, "the secret does not begin with whsec_, or with whpk_")
+            }
+            return secret
+        }
+        guard signed != .slack else {
+            throw APIError(
+                .badValue, "Slack makes the secret", hint: "Pipe its signing secret in: --secret - < FILE")
+        }
+        return signed == .standard ? "whsec_" + Base64.encode(DoorToken.bytes()) : DoorToken.make()
+    }
+
+    /// Keeps the secret that signatures are checked with, for nobody else to read.
+    private func keep(_ secret: String, of name: String) async throws(APIError) {
+        let path = hookSecretPath(name)
+        do {
+            try PrivateFolder.make(SmallFile.parent(of: path), within: identity.state)
+            try SmallFile.replace(path, with: Array((secret + "\n").utf8), isDurable: true)
+        } catch {
+            // A token whose secret nobody has would refuse everything.
+            try await asking(await control.removeToken(name))
+            throw APIError(.internalFault, "the secret can't be kept: \(error)")
+        }
     }
 }

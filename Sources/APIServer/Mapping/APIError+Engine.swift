@@ -22,7 +22,8 @@ extension APIError {
         case .noSuchToken(let name): self.init(missing: "token", name, .noSuchToken)
         case .tokenExists(let name):
             self.init(
-                .tokenExists, "a token \(Quoted.of(name)) exists", hint: "Remove it first: belfry token rm \(name)")
+                .tokenExists, "a token \(Quoted.of(name)) exists",
+                hint: "Remove it first: belfry token rm \(name)")
         case .noSuchGatewayJob(let id):
             self.init(.noSuchGatewayJob, "no job \(Quoted.of(id)) in the gateway")
         case .gatewayJobTaken(let name, let job):

@@ -18,7 +18,7 @@ package struct DoorSetting: Hashable, Sendable {
     package var port: Int
     /// Nil: plain HTTP, on this machine only.
     package var tls: TLS?
-    /// How people reach it, without a slash at its end: links lead there. Nil: the address itself.
+    /// What links begin with where that is not the address, without a slash at its end.
     package var publicURL: String?
 
     /// Reads `127.0.0.1:8427`, `[::1]:8427` or `localhost:8427`; nil for anything else.
@@ -41,7 +41,8 @@ package struct DoorSetting: Hashable, Sendable {
     /// Whether only programs of this machine can connect.
     package var isLoopback: Bool {
         guard let bytes = AddressRange.bytes(of: host) else { return false }
-        return AddressRange("127.0.0.0/8")?.contains(bytes) == true || AddressRange("::1")?.contains(bytes) == true
+        return AddressRange("127.0.0.0/8")?.contains(bytes) == true
+            || AddressRange("::1")?.contains(bytes) == true
     }
 
     /// `http://127.0.0.1:8427`.

@@ -7,6 +7,7 @@ import Timeline
 package final class ActiveConfiguration: Sendable {
     private let current: Mutex<EngineConfiguration>
     private let lastRefusal = Mutex<String?>(nil)
+    private let lastDoorFault = Mutex<String?>(nil)
     private let changes = Broadcast<Void>()
     /// Whether a person asked to see what quiet hours and budgets keep back.
     let isReleaseAsked = Flag(false)
@@ -26,6 +27,12 @@ package final class ActiveConfiguration: Sendable {
     package var refusal: String? {
         get { lastRefusal.withLock { $0 } }
         set { lastRefusal.withLock { $0 = newValue } }
+    }
+
+    /// Why the API is not served over TCP although it should be; nil: it is, or need not be.
+    package var doorFault: String? {
+        get { lastDoorFault.withLock { $0 } }
+        set { lastDoorFault.withLock { $0 = newValue } }
     }
 
     /// Makes another one active.

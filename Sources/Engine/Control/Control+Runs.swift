@@ -14,6 +14,11 @@ extension Control {
         return try await run(RequestedRun(job: job, kind: .manual, cause: cause, force: force))
     }
 
+    /// Runs a job for a delivery of a hook; a repetition answers with the run that the first made.
+    package func run(_ job: String, byHook delivery: String) async throws(EngineError) -> RunRecord {
+        try await run(RequestedRun(job: job, kind: .manual, cause: RunCause.hook(delivery)))
+    }
+
     /// Runs a command that belongs to no job, under a name of its own.
     ///
     /// What it brings along is kept in memory until it has ended, never in the ledger. With an `id`, asking again

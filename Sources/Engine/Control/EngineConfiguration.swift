@@ -30,6 +30,8 @@ package struct EngineConfiguration: Sendable {
     package var leftOut: [LeftOut] = []
     /// Where the API is served over TCP; nil: nowhere.
     package var listen: DoorSetting?
+    /// The page where a question of that id can be answered; nil: there is none.
+    package var questionLink: (@Sendable (_ id: String) -> String)?
 
     package init(
         path: String?, zone: String, bots: [String: BotProfile], jobs: [(spec: JobSpec, place: String)],

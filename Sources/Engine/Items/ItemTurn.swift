@@ -372,8 +372,9 @@ extension String {
 extension ItemTurn {
     /// Of a version of an item.
     func notice(of snapshot: ItemSnapshot, icon: String? = nil) -> Notice {
-        NoticeComposer.compose(
+        let notice = NoticeComposer.compose(
             snapshot, manner: configuration.bot(snapshot.bot).manner, jobIcon: icon)
+        return withLink(notice, of: snapshot)
     }
 
     /// Of a fact of a job, with the failures before it.

@@ -152,6 +152,8 @@ extension ProcessOrder {
             environment: RunEnvironment(run: run, spec: spec, socket: places.socket).values,
             folder: spec.directory, timeout: spec.timeout, grace: spec.grace,
             output: places.output(of: run))
+        let delivery = RunPlaces.delivery(of: run)
+        if let delivery { stdin = .file(places.hookInput(delivery)) }
         guard let rules = spec.process else { return }
         user = rules.user
         umask = rules.umask.map(UInt32.init)
@@ -161,6 +163,8 @@ extension ProcessOrder {
         case .file(let path): stdin = .file(path)
         case nil: break
         }
+        // What a hook brought comes before what the job reads otherwise.
+        if let delivery { stdin = .file(places.hookInput(delivery)) }
         if rules.hasTerminal == true { pty = Self.terminal }
         for (limit, most) in rules.limits ?? [:] { limits[ResourceLimit(limit)] = most }
     }
@@ -224,6 +228,17 @@ package struct RunPlaces: Hashable, Sendable {
     /// A job's name is one of a file, too, and a run's id is a UUID, so the path is safe.
     package func output(of run: String, job: String, attempt: Int) -> String {
         "\(outputFolder)/\(job)/\(run).\(attempt).log"
+    }
+
+    /// Where the bodies of hooks are kept; no job has such a name.
+    package var hookFolder: String { outputFolder + "/.hooks" }
+
+    /// Where the body of a hook's delivery is kept.
+    package func hookInput(_ delivery: String) -> String { "\(hookFolder)/\(delivery).input" }
+
+    /// The delivery of the hook that a run was started by; nil: it was not started by one.
+    static func delivery(of run: RunRecord) -> String? {
+        run.cause.hasPrefix(RunCause.hookLead) ? String(run.cause.dropFirst(RunCause.hookLead.count)) : nil
     }
 
     /// Where the output of the program begins that checks an attempt.

@@ -48,6 +48,14 @@ package struct RequestedRun: Hashable, Sendable {
     }
 }
 
+extension RunCause {
+    /// What the causes of runs by hooks begin with.
+    static let hookLead = "hook:"
+
+    /// A delivery of a hook: 32 hexadecimal digits, the same for each repetition.
+    package static func hook(_ delivery: String) -> String { hookLead + delivery }
+}
+
 /// The outcome of a request.
 package enum RequestOutcome: Sendable {
     /// A new run, queued.

@@ -12,7 +12,7 @@ struct TokenCommand: ParsableCommand {
             The daemon listens on TCP where the configuration has `listen:`.
 
               belfry token add phone --scope publish
-              curl -H "Authorization: Bearer TOKEN" -d "Backup done" http://127.0.0.1:8427/ops
+              curl -u :TOKEN -d "Backup done" http://127.0.0.1:8427/ops
             """,
         subcommands: [TokenAddCommand.self, TokenListCommand.self, TokenRemoveCommand.self])
 }
@@ -23,10 +23,12 @@ struct TokenAddCommand: ParsableCommand {
         discussion: """
             publish posts messages, answer answers questions, read reads everything that
             is shown, admin does everything. With --job it may start that job by
-            POST /v1/hooks/JOB.
+            POST /v1/hooks/JOB; with --signed a service proves that it knows the secret, and
+            what it posts is the run's standard input.
 
               belfry token add phone --scope publish --scope answer
               belfry token add deploy --job deploy
+              belfry token add push --job deploy --signed github
             """)
 
     @Argument(help: "Its name, which no other token has.")
@@ -37,6 +39,12 @@ struct TokenAddCommand: ParsableCommand {
     var scope: [String] = []
     @Option(help: "The job that it may start by /v1/hooks/JOB.", completion: Completions.jobs)
     var job: String?
+    @Option(
+        help: ArgumentHelp("How hooks are signed.", valueName: "standard|github|gitlab|slack"),
+        completion: .list(HookSignature.allCases.map(\.rawValue)))
+    var signed: String?
+    @Option(help: ArgumentHelp("Read the service's secret from standard input.", valueName: "-"))
+    var secret: String?
     @OptionGroup var common: CommonOptions
 
     private var scopes: [TokenScope] {
@@ -52,13 +60,23 @@ struct TokenAddCommand: ParsableCommand {
     }
 
     func validate() throws {
+        if let signed, HookSignature(rawValue: signed) == nil {
+            let known = HookSignature.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--signed takes \(known), not \(Quoted.of(signed))")
+        }
+        if let secret, secret != "-" {
+            throw ValidationError(
+                "a secret on the command line can be seen by others; pipe it in: --secret - < FILE")
+        }
         if try scopes.isEmpty, job == nil {
             throw ValidationError("name what the token allows: --scope publish, or --job JOB")
         }
     }
 
     func run() throws {
-        let draft = TokenDraft(name: name, scopes: try scopes, job: job)
+        var draft = TokenDraft(name: name, scopes: try scopes, job: job)
+        draft.signed = signed.flatMap(HookSignature.init)
+        if secret != nil { draft.secret = String(try StandardInput.text(limit: 4096).prefix { $0 != "\n" }) }
         let made = try common.client().ask(Endpoints.addToken(body: draft))
         if common.json { return try StandardOutput.print(json: made) }
         // Alone on its line, for a script to read.
@@ -79,11 +97,12 @@ struct TokenListCommand: ParsableCommand {
     func run() throws {
         let tokens = try common.client().ask(Endpoints.tokens())
         try common.screen.list(tokens, asJSON: common.json) { screen in
-            var table = TextTable(["TOKEN", "ALLOWS", "JOB", "MADE"])
+            var table = TextTable(["TOKEN", "ALLOWS", "JOB", "SIGNED", "MADE"])
             for token in tokens {
                 let scopes = token.scopes.map(\.rawValue).joined(separator: ",")
                 table.add([
                     "\(token.name)", "\(scopes.isEmpty ? "-" : scopes)", "\(token.job ?? "-")",
+                    "\(token.signed?.rawValue ?? "-")",
                     "\(screen.time(token.madeAt))",
                 ])
             }

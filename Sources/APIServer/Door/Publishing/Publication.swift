@@ -29,7 +29,9 @@ struct Publication: Hashable, Sendable {
     /// A header field counts before a parameter of the query, as with ntfy.
     init(topic: String, _ head: RequestHead, body: [UInt8]) throws(APIError) {
         func value(_ names: String...) -> String? {
-            for name in names { if let value = head[name], !value.isEmpty { return HeaderWords.decoded(value) } }
+            for name in names {
+                if let value = head[name], !value.isEmpty { return HeaderWords.decoded(value) }
+            }
             for name in names { if let value = head.query[name], !value.isEmpty { return value } }
             return nil
         }
@@ -70,9 +72,7 @@ struct Publication: Hashable, Sendable {
         click = json["click"]?.text
         attachment = json["attach"]?.text
         sequence = json["sequence_id"]?.text
-        actions = try json["actions"].map { actions throws(APIError) in
-            try PublishedAction.list(json: actions)
-        } ?? []
+        if let list = json["actions"] { actions = try PublishedAction.list(json: list) }
         try Self.refuse(delay: json["delay"]?.text)
     }
 
@@ -81,7 +81,8 @@ struct Publication: Hashable, Sendable {
         let first = Endpoints.all.compactMap { row -> String? in
             if case .literal(let text)? = row.path.segments.first { text } else { nil }
         }
-        return Set(first + ["q", "metrics", "docs", "static", "file", "app", "account", "settings", "signup"])
+        return Set(
+            first + ["q", "metrics", "docs", "static", "file", "app", "account", "settings", "signup"])
     }()
 
     /// What is posted: the bot is the topic in small letters.
@@ -111,7 +112,8 @@ struct Publication: Hashable, Sendable {
     /// What ntfy answers with.
     func answer(_ message: WireMessage) -> JSON {
         .object([
-            "id": .string(message.id), "time": .int(Int(message.at.moment.seconds)), "event": .string("message"),
+            "id": .string(message.id), "time": .int(Int(message.at.moment.seconds)),
+            "event": .string("message"),
             "topic": .string(topic), "message": .string(self.message.isEmpty ? "triggered" : self.message),
             "title": title.map { .string($0) }, "priority": priority == 3 ? nil : .int(priority),
             "tags": tags.isEmpty ? nil : .array(tags.map { .string($0) }),

@@ -55,7 +55,9 @@ struct PublishedAction: Hashable, Sendable {
     }
 
     private static func checked(_ actions: [PublishedAction]) throws(APIError) -> [PublishedAction] {
-        guard actions.count <= most else { throw APIError(.badValue, "a message has at most \(most) actions") }
+        guard actions.count <= most else {
+            throw APIError(.badValue, "a message has at most \(most) actions")
+        }
         return actions
     }
 
@@ -75,8 +77,10 @@ struct PublishedAction: Hashable, Sendable {
             part.append(character)
         }
         parts.append(part)
-        return parts.map { String($0.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
-            .filter { !$0.isEmpty }
+        return parts.map {
+            String($0.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        }
+        .filter { !$0.isEmpty }
     }
 
     private static func unquoted(_ text: Substring) -> String {
@@ -124,7 +128,9 @@ enum HeaderWords {
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
         switch parts[1].lowercased() {
         case "b": return Base64.decode(String(parts[2])).flatMap { String(validating: $0, as: UTF8.self) }
-        case "q": return PercentCoding.decode(parts[2].replacing("%", with: "=25").replacing("=", with: "%").replacing("_", with: " "))
+        case "q":
+            let escaped = parts[2].replacing("%", with: "=25").replacing("=", with: "%")
+            return PercentCoding.decode(escaped.replacing("_", with: " "))
         default: return nil
         }
     }

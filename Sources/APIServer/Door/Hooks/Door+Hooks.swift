@@ -1,0 +1,124 @@
+import API
+import Engine
+import Glibc
+import Host
+import Ledger
+import Logging
+import Timeline
+import Tracking
+
+// Hooks: a service starts a job.
+extension Door {
+    /// The largest body of a hook, which is the run's input.
+    static let hookLimit = 1 << 20
+
+    /// A request that starts a job by a hook; nil: it is another one.
+    ///
+    /// It is let in by a token of the job, or by a signature, which is checked once the body is there.
+    func hook(_ head: RequestHead) async throws(APIError) -> Admission? {
+        let parts = head.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[1] == "v1", parts[2] == "hooks",
+            let job = PercentCoding.decode(parts[3])
+        else { return nil }
+        try take(for: head.remote)
+        guard head.method == "POST" else { throw APIError(.badMethod, hint: "It takes POST.") }
+        let tokens = try await handler.reading(await control.ledger.tokens()).filter { $0.job == job }
+        if let secret = DoorToken.carried(by: head) {
+            let digest = DoorToken.digest(of: secret)
+            guard let token = tokens.first(where: { $0.signature == nil && $0.digest == digest }) else {
+                throw Self.noHook
+            }
+            let mark = head["webhook-id"] ?? head["idempotency-key"] ?? DoorToken.make()
+            return Admission(bodyLimit: Self.hookLimit) { [self] body in
+                await start(job, token: token.name, mark: mark, body)
+            }
+        }
+        let claimed = tokens.filter { token in
+            token.signature.map { HookProof.isClaimed($0, by: head) } ?? false
+        }
+        guard !claimed.isEmpty else { throw Self.noHook }
+        return Admission(bodyLimit: Self.hookLimit) { [self] body in
+            await start(job, provenBy: claimed, head, body)
+        }
+    }
+
+    private static let noHook = APIError(
+        .noToken, "no token of the job, and no signature of one",
+        hint: "Make one with: belfry token add NAME --job JOB, or --signed github")
+
+    private func start(
+        _ job: String, provenBy tokens: [TokenRecord], _ head: RequestHead, _ body: [UInt8]
+    ) async -> APIResponse {
+        for token in tokens {
+            guard let signature = token.signature else { continue }
+            let path = handler.hookSecretPath(token.name)
+            guard let secret = try? SmallFile.text(path) else {
+                control.logger.error(
+                    "the secret of a hook can't be read", metadata: ["token": "\(token.name)"])
+                continue
+            }
+            let proof = HookProof(signature: signature, secret: secret)
+            guard let mark = proof.mark(of: head, body: body, now: control.clock.now) else { continue }
+            if signature == .slack, let challenge = Self.challenge(in: body) { return challenge }
+            return await start(job, token: token.name, mark: mark, body)
+        }
+        return .failure(
+            APIError(
+                .noToken, "the signature does not fit, or is older than five minutes",
+                hint: "Compare the secret of the service with: belfry token list"))
+    }
+
+    /// Slack asks once whether somebody is there who knows the secret.
+    private static func challenge(in body: [UInt8]) -> APIResponse? {
+        guard let json = JSON(parsing: body[...]), json["type"]?.text == "url_verification",
+            let text = json["challenge"]?.text
+        else { return nil }
+        return .whole(status: 200, contentType: "text/plain", bytes: Array(text.utf8))
+    }
+
+    /// Starts the job once for a delivery, with the body as the input of its program.
+    private func start(_ job: String, token: String, mark: String, _ body: [UInt8]) async -> APIResponse {
+        // Nothing of a name or an id that somebody else chose is part of a path.
+        let delivery = String(DoorToken.digest(of: "\(token) \(mark)").prefix(32))
+        do throws(APIError) {
+            try await handler.asking(await control.whenLoaded())
+            try keep(body, of: delivery)
+            let run = try await handler.asking(await control.run(job, byHook: delivery))
+            control.logger.info(
+                "a hook started a run", metadata: ["token": "\(token)", "run.id": "\(run.id)"])
+            let answer = JSON.object(["run": .string(run.name), "state": .string(run.state.rawValue)])
+            return .whole(status: 202, contentType: "application/json", bytes: answer.bytes)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func keep(_ body: [UInt8], of delivery: String) throws(APIError) {
+        let path = handler.identity.places.hookInput(delivery)
+        do {
+            try PrivateFolder.make(SmallFile.parent(of: path), within: handler.identity.state)
+            handler.forgetOldInputs(before: control.clock.now - .seconds(7 * 86_400))
+            try SmallFile.replace(path, with: body, isDurable: true)
+        } catch {
+            control.logger.error("the body of a hook can't be kept", metadata: ["reason": "\(error)"])
+            throw APIError(.internalFault, "the body could not be kept")
+        }
+    }
+}
+
+extension DaemonHandler {
+    /// The file of the secret that hooks are signed with.
+    func hookSecretPath(_ token: String) -> String { "\(identity.state)/secrets/hook-\(token).secret" }
+
+    /// Removes the inputs of runs that began long ago, and have ended since or never will.
+    func forgetOldInputs(before moment: Moment) {
+        let folder = identity.places.hookFolder
+        for name in (try? Folder.names(in: folder)) ?? [] {
+            let path = "\(folder)/\(name)"
+            guard let changed = try? SmallFile.changeTime(path), changed < moment.microseconds else {
+                continue
+            }
+            unsafe unlink(path)
+        }
+    }
+}
