@@ -3,6 +3,7 @@ import Cron
 import Engine
 import Ledger
 import Timeline
+import Tracking
 
 extension DaemonHandler {
     func say(_ bot: String, _ asked: SayRequest) async throws(APIError) -> WireMessage {

@@ -18,6 +18,8 @@ package actor LiveBoard: Keeper {
         /// Reads what the job prints, and what it writes to its progress descriptor.
         var scanner = OutputScanner()
         var reader = ProgressLine()
+        /// Reads what it sends to a terminal about its progress.
+        private var sequences = StatusSequences()
         var version: UInt64
         var isDirty = false
         /// What must not be shown of its reports; nil: no text of them may be.
@@ -49,9 +51,10 @@ package actor LiveBoard: Keeper {
 
         /// Applies what is found in these bytes of its output, and in what was held back of those before.
         func scan(_ bytes: [UInt8], at now: Moment) -> [LiveChange] {
+            let sent = sequences.receive(bytes[...]).map { receive($0, from: .osc, at: now) }
             let reports = scanner.receive(bytes[...], at: now)
             if !reports.isEmpty { tracker.keep(scanner.belief) }
-            return reports.map { receive($0, from: .text, at: now) }
+            return sent + reports.map { receive($0, from: .text, at: now) }
         }
 
         /// When there is something to do for it, though nothing happens.

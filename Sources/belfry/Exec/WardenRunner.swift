@@ -19,6 +19,7 @@ final class WardenRunner: ExecRunner {
     private let spool: Spool
     private var tracker: LiveTracker
     private var scanner = OutputScanner()
+    private var sequences = StatusSequences()
     private var reader = ProgressLine()
 
     /// Starts a warden in a folder of its own, and writes down that the run is about to begin.
@@ -101,6 +102,7 @@ final class WardenRunner: ExecRunner {
         switch message {
         case .started: _ = tracker.became(.running, at: now)
         case .output(_, _, let bytes):
+            for report in sequences.receive(bytes[...]) { _ = tracker.receive(report, from: .osc, at: now) }
             for report in scanner.receive(bytes[...], at: now) {
                 _ = tracker.receive(report, from: .text, at: now)
             }
