@@ -285,6 +285,36 @@ import Testing
         #expect(try await curl(belfry, "\(good) -d '{}' \(url)").status == "401")
     }
 
+    /// Signed by the package of Standard Webhooks.
+    @Test func `starts a job by a standard webhook, once for its id, and not by an old one`() async throws {
+        let (belfry, port) = try await start()
+        let url = "http://127.0.0.1:\(port)/v1/hooks/deploy"
+        let made = try await belfry.run("token", "add", "sw", "--job", "deploy", "--signed", "standard")
+        let secret = try #require(made.lines.first)
+        #expect(secret.hasPrefix("whsec_"))
+        func post(_ id: String, secondsAgo: Int = 0) async throws -> (status: String, text: String) {
+            let script = """
+                import datetime; from standardwebhooks.webhooks import Webhook
+                at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=\(secondsAgo))
+                print(int(at.timestamp()), Webhook("\(secret)").sign("\(id)", at, "{}"))
+                """
+            let signed = try await belfry.run(try PythonTools.interpreter(), ["-c", script])
+            let parts = signed.text.split(separator: " ", maxSplits: 1).map { $0.filter { !$0.isNewline } }
+            guard parts.count == 2 else { return ("", "\(signed)") }
+            return try await curl(
+                belfry,
+                "-H 'webhook-id: \(id)' -H 'webhook-timestamp: \(parts[0])' "
+                    + "-H 'webhook-signature: \(parts[1])' -d '{}' \(url)")
+        }
+        for _ in 0..<2 {
+            let answer = try await post("msg_1")
+            #expect(answer.status == "202" && answer.text.contains("deploy#1"), "\(answer)")
+        }
+        let old = try await post("msg_2", secondsAgo: 400)
+        #expect(old.status == "401", "\(old)")
+        #expect(try await belfry.json("runs", "deploy").list.count == 1)
+    }
+
     /// Issue 16, 3 and 4: a link preview answers nothing, and whoever presses a button answers once.
     @Test func `answers a question by the link in its notice, once`() async throws {
         let (belfry, port) = try await start("{ address: 127.0.0.1:0, url: 'https://links.example' }")
