@@ -106,6 +106,46 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
         #expect(try await scene.trouble().kind == kind)
     }
 
+    @Test func `reads its token again when the gateway's was changed`() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("token")
+        try Data("shared-token".utf8).write(to: URL(fileURLWithPath: file))
+        let scene = try await LinkScene(manner { $0.issuesTokens = false }, tokenFile: file)
+        _ = try await scene.online()
+        scene.gateway.change { $0.token = "another-token" }
+        try Data("another-token".utf8).write(to: URL(fileURLWithPath: file))
+        scene.gateway.close(4001, "gateway auth changed")
+        #expect(try await scene.trouble().kind == .authChanged)
+        _ = try await scene.online()
+        let tokens = scene.gateway.requests.map { $0.params["auth"]?["token"]?.text }
+        #expect(tokens == ["shared-token", "another-token"])
+    }
+
+    @Test func `sends no frame that is larger than the gateway reads`() async throws {
+        let scene = try await LinkScene()
+        let hello = try await scene.online().hello
+        let text = String(repeating: "x", count: 26_300_000)
+        await #expect(throws: GatewayLink.CallFailure.tooLarge) {
+            try await scene.link.call(
+                .send(text, to: hello.mainSession, key: "k1", isDelivered: false, timeout: .seconds(60)))
+        }
+        #expect(try await scene.link.call(.health)["ok"] == .bool(true))
+        _ = await scene.gateway.request("health")
+        #expect(scene.gateway.requests.map(\.method) == ["connect", "health"])
+    }
+
+    @Test func `has a prompt executed once, however often it is sent under its key`() async throws {
+        let scene = try await LinkScene { $0.reply(with: .init("One ", "two.", pauseAfter: 1)) }
+        let hello = try await scene.online().hello
+        let call = GatewayCall.send(
+            "Count.", to: hello.mainSession, key: "k1", isDelivered: false, timeout: .seconds(60))
+        var states: [String?] = []
+        for _ in 1...2 { states.append(try await scene.link.call(call)["status"]?.text) }
+        scene.gateway.proceed()
+        states.append(try await scene.link.call(call)["status"]?.text)
+        #expect(states == ["started", "in_flight", "ok"] && scene.gateway.executed == ["Count."])
+    }
+
     @Test func `is refused by a gateway of another version, and probes it slowly`() async throws {
         let scene = try await LinkScene(manner { $0.version = 5 })
         let trouble = try await scene.trouble()
@@ -120,7 +160,8 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
         _ = try await scene.online()
         scene.gateway.fail("health", with: starting, starting)
         #expect(try await scene.link.call(.health)["ok"] == .bool(true))
-        #expect(scene.gateway.requests.filter { $0.method == "health" }.count == 3)
+        // A call is noted after it was answered.
+        for _ in 1...3 { _ = await scene.gateway.request("health") }
     }
 
     @Test func `gives up a gateway that sends what is no frame`() async throws {
@@ -264,6 +305,41 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
         let scene = try await LinkScene(manner { $0.challenges = false }, clock: clock)
         clock.advance(to: await clock.nextSleeper())
         #expect(try await scene.trouble().kind == .silent(.seconds(6)))
+    }
+
+    @Test func `is left when nothing came for two of its ticks`() async throws {
+        let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
+        let scene = try await LinkScene(manner { $0.tick = 10_000 }, clock: clock)
+        _ = try await scene.online()
+        // The first ping is answered; the next one is not due before that.
+        #expect(try await scene.online().latency == .zero)
+        let pacer = Task {
+            while !Task.isCancelled {
+                let until = await clock.nextSleeper()
+                if until > clock.now { clock.advance(to: until) }
+            }
+        }
+        defer { pacer.cancel() }
+        #expect(try await scene.trouble().kind == .silent(.seconds(20)))
+    }
+
+    @Test func `fails a call that it does not answer in time`() async throws {
+        let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
+        let scene = try await LinkScene(
+            manner { ($0.tick, $0.swallows) = (300_000, ["cron.status"]) }, clock: clock)
+        _ = try await scene.online()
+        #expect(try await scene.online().latency == .zero)
+        let pacer = Task {
+            while !Task.isCancelled {
+                let until = await clock.nextSleeper()
+                if until > clock.now { clock.advance(to: until) }
+            }
+        }
+        defer { pacer.cancel() }
+        await #expect(throws: GatewayLink.CallFailure.timedOut) {
+            try await scene.link.call(.cronStatus, within: .seconds(20))
+        }
+        #expect(GatewayLink.patience == .seconds(30))
     }
 
     @Test func `is asked by a ping each 30 seconds, and left when no pong comes within 5`() async throws {

@@ -21,7 +21,7 @@ final class LinkScene: Sendable {
     init(
         _ manner: GatewayEmulator.Manner = .init(), token: String? = "shared-token", url: String? = nil,
         clock: (any WallClock)? = nil, folder: TemporaryFolder? = nil, authority: String? = nil,
-        scopes: [String] = GatewayIdentity.scopes,
+        scopes: [String] = GatewayIdentity.scopes, tokenFile: String? = nil,
         prepare: (GatewayEmulator) throws -> Void = { _ in }
     ) async throws {
         gateway = try await GatewayEmulator(manner)
@@ -35,7 +35,8 @@ final class LinkScene: Sendable {
         self.states = states
         let link = GatewayLink(
             GatewaySetup(
-                reach: reach, token: { token },
+                reach: reach,
+                token: { tokenFile.map { (try? SmallFile.text($0)) ?? "" } ?? token },
                 device: DeviceFile(folder: folder.file("gateways"), host: "gw", port: 1), version: "1.0",
                 clock: try clock ?? SystemClock(), group: group, scopes: scopes, authority: authority)
         ) { reported.yield($0) }

@@ -20,7 +20,8 @@ package enum Endpoints {
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
         messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
-        editBot.row, removeBot.row, testBot.row, tools.row, callTool.row, say.row, reply.row, react.row,
+        editBot.row, removeBot.row, testBot.row, tools.row, callTool.row,
+        toolProgress.row, cancelTool.row, say.row, reply.row, react.row,
         resetBot.row, gateway.row, watchGateway.row, takeOverJob.row, giveBackJob.row,
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
@@ -229,6 +230,14 @@ extension Endpoints {
         "callTool", .post, "/v1/bots/{bot}/tools", path: String.self, takes: .json(ToolCallRequest.self),
         answers: WireToolAnswer.self, needsJobs: true, errors: [.noSuchBot],
         "Calls a tool as a bot; a refusal by the tool is an answer.")
+
+    package static let toolProgress = Endpoint(
+        "toolProgress", .get, "/v1/tool-calls/{call}", path: String.self, answers: WireToolProgress.self,
+        "Shows how far a call of a tool is, by the id that its caller chose; of one that is not under way nothing is known.")
+
+    package static let cancelTool = Endpoint(
+        "cancelTool", .delete, "/v1/tool-calls/{call}", path: String.self,
+        "Ends a call of a tool, and what it handed out; one that is not under way stays as it is.")
 }
 
 // Conversations.

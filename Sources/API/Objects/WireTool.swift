@@ -33,6 +33,19 @@ package struct ToolCallRequest: Hashable, Sendable, Codable {
     package init(name: String) { self.name = name }
 }
 
+/// How far a call of a tool is.
+package struct WireToolProgress: Hashable, Sendable, Codable {
+    /// The part that is done, 0 to 1; absent: nobody knows.
+    package var progress: Double?
+    /// One line about it; absent: there is nothing to say.
+    package var message: String?
+
+    /// Nothing is known, unless it is given.
+    package init(progress: Double? = nil, message: String? = nil) {
+        (self.progress, self.message) = (progress, message)
+    }
+}
+
 /// What a tool returned.
 package struct WireToolAnswer: Hashable, Sendable, Codable {
     /// The result, or why there is none, as a sentence for the bot.

@@ -32,7 +32,7 @@ extension DaemonHandler {
         }
         let call = ToolCall(
             id: asked.id ?? UniqueID.v4(), name: asked.name, arguments: asked.arguments ?? .members([]))
-        let answer = await tools.perform(call, by: tools.user(name, run, self), on: self)
+        let answer = await tools.follow(call, by: tools.user(name, run, self), on: self)
         if answer.isInterrupted { throw APIError(.stopping) }
         return WireToolAnswer(text: answer.text, isError: answer.isError)
     }

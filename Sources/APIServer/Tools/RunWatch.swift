@@ -78,3 +78,21 @@ extension RunRecord {
         return state.words + (reason.map { ": " + $0.words } ?? "")
     }
 }
+
+extension WireToolProgress {
+    /// How far a run is that a call waits for.
+    init(_ live: LiveState?, of name: String, hasEnded: Bool = false) {
+        let words = hasEnded ? "has ended" : live?.message ?? live?.phase
+        self.init(
+            progress: hasEnded ? 1 : live?.progress,
+            message: CleanText.line(words.map { "\(name): \($0)" } ?? name, limit: 300))
+    }
+
+    /// How far several are that a call waits for: what nobody knows of one counts as nothing.
+    init(together parts: [WireToolProgress]) {
+        let done = parts.reduce(0) { $0 + ($1.progress ?? 0) }
+        self.init(
+            progress: parts.isEmpty ? nil : done / Double(parts.count),
+            message: parts.compactMap(\.message).joined(separator: "; "))
+    }
+}

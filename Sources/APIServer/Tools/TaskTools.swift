@@ -142,7 +142,12 @@ enum TaskTools {
         let run = try await request.daemon.runJob(name, API.RunRequest(key: "tool-" + request.key))
         let wait = request.arguments.whole("wait") ?? 60
         let watch = RunWatch(request.daemon)
-        let ends = try await watch.ends(of: [run.id ?? ""], within: .seconds(wait))
+        let ends = try await watch.ends(of: [run.id ?? ""], within: .seconds(wait)) { rows in
+            for row in rows {
+                let live = await request.daemon.control.board.state(of: row.id)
+                request.report(WireToolProgress(live, of: row.name))
+            }
+        }
         guard let end = ends.first, end.state.isEnded else { return "\(run.name ?? name) is under way" }
         let output = watch.output(of: end, limit: 8192)
         return "\(end.name) \(end.sentence)" + (output.isEmpty ? "" : "\n\(output)")

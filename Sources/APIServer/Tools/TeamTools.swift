@@ -131,13 +131,17 @@ enum TeamTools {
         let ends = try await watch.ends(
             of: children.map(\.id), within: patience, for: parent.id
         ) { rows in
+            var parts: [WireToolProgress] = []
             for (number, row) in rows.enumerated() {
                 var report = ProgressReport(message: CleanText.line(prompts[number], limit: 100))
-                let progress = await daemon.control.board.state(of: row.id)?.progress
+                let live = await daemon.control.board.state(of: row.id)
+                let progress = live?.progress
+                parts.append(WireToolProgress(live, of: row.name, hasEnded: row.state.isEnded))
                 report.part = ReportedPart(
                     path: "\(row.bot.prefix(26)).\(row.ordinal)", progress: progress, word: row.partWord)
                 _ = await daemon.control.board.receive(report, of: parent.id, at: daemon.control.clock.now)
             }
+            request.report(WireToolProgress(together: parts))
         }
         for row in ends where !row.state.isEnded {
             do throws(EngineError) {

@@ -52,6 +52,8 @@ package struct ToolRequest: Sendable {
     let world: ToolWorld
     /// Names the call: the same when it is made again after a crash.
     let key: String
+    /// Shows how far it is to whoever waits for it.
+    var report: @Sendable (WireToolProgress) -> Void = { _ in }
 }
 
 /// What tools reach outside of the daemon.
@@ -85,6 +87,15 @@ package final class ToolDesk: Sendable {
         var reported: Set<String> = []
         /// How many calls each run under way has made.
         var calls: [String: Int] = [:]
+        /// The calls of clients that are under way, by the ids that these chose.
+        var underWay: [String: CallUnderWay] = [:]
+    }
+
+    /// A call that somebody else waits for.
+    private struct CallUnderWay {
+        var progress = WireToolProgress()
+        /// Finished: the call is to end.
+        let end: AsyncStream<Never>.Continuation
     }
 
     /// The most calls of one run.
@@ -152,7 +163,8 @@ package final class ToolDesk: Sendable {
             let arguments = try tool.read(call.arguments)
             let key = user.run.map { "\($0.id).\($0.attempt):\(call.id)" } ?? call.id
             let request = ToolRequest(
-                user: user, arguments: arguments, daemon: daemon, world: world, key: key)
+                user: user, arguments: arguments, daemon: daemon, world: world, key: key,
+                report: { [weak self] in self?.note($0, of: call.id) })
             answer = ToolAnswer(try await tool.run(request))
         } catch {
             var refusal = ToolAnswer(error.sentence, isError: true)
@@ -181,6 +193,49 @@ package final class ToolDesk: Sendable {
             }
         }
         return answer
+    }
+
+    // MARK: Calls under way
+
+    /// Performs a call that its client may ask about, and cancel.
+    func follow(_ call: ToolCall, by user: ToolUser, on daemon: DaemonHandler) async -> ToolAnswer {
+        let (ends, end) = AsyncStream.makeStream(of: Never.self)
+        // Sent twice, it is the first one that is shown.
+        let isFirst = state.withLock { state in
+            guard state.underWay[call.id] == nil else { return false }
+            state.underWay[call.id] = CallUnderWay(end: end)
+            return true
+        }
+        defer { if isFirst { state.withLock { _ = $0.underWay.removeValue(forKey: call.id) } } }
+        return await withTaskGroup(of: ToolAnswer?.self) { group in
+            group.addTask { [self] in await perform(call, by: user, on: daemon) }
+            group.addTask {
+                for await _ in ends {}
+                return nil
+            }
+            var answer: ToolAnswer?
+            for await next in group {
+                answer = next ?? answer
+                // A call that is cancelled ends by itself, with what it handed out.
+                if next == nil { group.cancelAll() } else { end.finish() }
+            }
+            return answer ?? ToolAnswer("the call was cancelled", isError: true)
+        }
+    }
+
+    /// How far the call of that id is.
+    func progress(of call: String) -> WireToolProgress {
+        state.withLock { $0.underWay[call]?.progress ?? WireToolProgress() }
+    }
+
+    /// Ends the call of that id.
+    func cancel(_ call: String) -> Nothing {
+        state.withLock { $0.underWay[call]?.end }?.finish()
+        return Nothing()
+    }
+
+    private func note(_ progress: WireToolProgress, of call: String) {
+        state.withLock { $0.underWay[call]?.progress = progress }
     }
 
     /// The tool of that name, which the caller may use.

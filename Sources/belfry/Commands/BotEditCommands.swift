@@ -82,6 +82,10 @@ struct BotOptions: ParsableArguments {
     var inherit: [String] = []
     @Option(help: ArgumentHelp("The most tokens of a reply.", valueName: "n"))
     var maxTokens: String?
+    @Option(
+        help: ArgumentHelp(
+            "Summarize what was said before the model has read this many tokens.", valueName: "n"))
+    var context: String?
     @Option(help: ArgumentHelp("Price per million input tokens, in USD.", valueName: "usd"))
     var priceInput: String?
     @Option(help: ArgumentHelp("Price per million output tokens, in USD.", valueName: "usd"))
@@ -124,7 +128,7 @@ struct BotOptions: ParsableArguments {
         var draft = BotDraft(settings: .members([]))
         let words = [
             ("backend", backend), ("model", model), ("url", url), ("system", systemPrompt),
-            ("session", session), ("agent", agent), ("maxTokens", maxTokens),
+            ("session", session), ("agent", agent), ("maxTokens", maxTokens), ("context", context),
             ("price.input", priceInput), ("price.output", priceOutput), ("budget.usd", budgetUsd),
             ("budget.tokens", budgetTokens), ("notifications.icon", icon), ("notifications.sound", sound),
             ("notifications.urgency", urgency), ("key.file", keyFile.map(Self.absolute)), ("key.env", keyEnv),

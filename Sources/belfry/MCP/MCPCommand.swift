@@ -41,11 +41,22 @@ final class MCPServer: Sendable {
     private let client: DaemonClient
     private let bot: String
     private let run: String?
-    /// The ids of the calls under way, as JSON.
-    private let open = Mutex<Set<[UInt8]>>([])
+    /// The calls under way, by the JSON of their ids.
+    private let open = Mutex<[[UInt8]: OpenCall]>([:])
     /// The tools whose calls may be sent again.
     private let repeatable = Mutex<Set<String>>([])
     private let output = Mutex<Void>(())
+
+    /// A call that the client waits for.
+    private struct OpenCall {
+        /// Its id at the daemon.
+        let id = UniqueID.v4()
+        /// How far it is, as the client was notified; nil: its answer is on the way, and nothing comes after that.
+        var shown: Double? = 0
+    }
+
+    /// So often the daemon is asked how far a call is, in microseconds.
+    private static let glance: UInt32 = 500_000
 
     /// A call takes no longer: bots of a team may work for hours.
     static let longestCall = Duration.seconds(24 * 3600)
@@ -93,7 +104,7 @@ final class MCPServer: Sendable {
         switch step {
         case .ignore: break
         case .answer(let json): send(json)
-        case .cancel(let id): open.withLock { _ = $0.remove(id.bytes) }
+        case .cancel(let id): cancel(id.bytes)
         case .list(let request): send(list(for: request))
         case .call(let request, let tool, let arguments): begin(request, tool, arguments)
         }
@@ -118,26 +129,68 @@ final class MCPServer: Sendable {
 
     /// Performs a call on a thread of its own: the client may send more meanwhile, or cancel it.
     private func begin(_ request: MCPConversation.Request, _ tool: String, _ arguments: JSON) {
+        let id = request.id.bytes
+        let call = OpenCall()
         let refusal: String? = open.withLock { open in
             if open.count >= Self.callLimit {
                 return "at most \(Self.callLimit) calls are performed at a time"
             }
-            return open.insert(request.id.bytes).inserted ? nil : "a request of this id is under way"
+            guard open[id] == nil else { return "a request of this id is under way" }
+            open[id] = call
+            return nil
         }
         if let refusal { return send(MCPConversation.answer(refusal, isError: true, to: request)) }
         if let progress = MCPConversation.progress(0, "calling \(tool)", of: request) { send(progress) }
         do throws(HostError) {
             try BackgroundThread.start(named: "mcp call") { [self] in
-                let answer = call(tool, arguments, id: request.id.bytes)
+                let answer = self.call(tool, arguments, call.id, id)
                 // Of a call that was canceled nothing more is sent.
-                guard open.withLock({ $0.contains(request.id.bytes) }) else { return }
+                let isWanted = open.withLock { open in
+                    open[id]?.shown = nil
+                    return open[id] != nil
+                }
+                guard isWanted else { return }
                 if let progress = MCPConversation.progress(1, "done", of: request) { send(progress) }
                 send(MCPConversation.answer(answer.text, isError: answer.isError, to: request))
-                open.withLock { _ = $0.remove(request.id.bytes) }
+                open.withLock { _ = $0.removeValue(forKey: id) }
+            }
+            if request.progress != nil {
+                try BackgroundThread.start(named: "mcp progress") { [self] in follow(call.id, of: request) }
             }
         } catch {
-            open.withLock { _ = $0.remove(request.id.bytes) }
+            open.withLock { _ = $0.removeValue(forKey: id) }
             send(MCPConversation.answer("\(error)", isError: true, to: request))
+        }
+    }
+
+    /// Notifies the client of how far a call is, as long as it waits for it; each time it is further than before.
+    private func follow(_ call: String, of request: MCPConversation.Request) {
+        let id = request.id.bytes
+        while open.withLock({ $0[id]?.shown != nil }) {
+            usleep(Self.glance)
+            // What can't be asked now is asked again.
+            guard let now = try? client.ask(Endpoints.toolProgress(call)), let part = now.progress else {
+                continue
+            }
+            open.withLock { open in
+                guard let shown = open[id]?.shown, part > shown, part < 1 else { return }
+                open[id]?.shown = part
+                let words = now.message ?? "under way"
+                if let progress = MCPConversation.progress(part, words, of: request) { send(progress) }
+            }
+        }
+    }
+
+    /// Ends a call that the client no longer wants.
+    private func cancel(_ id: [UInt8]) {
+        guard let call = open.withLock({ $0.removeValue(forKey: id) }) else { return }
+        do throws(HostError) {
+            try BackgroundThread.start(named: "mcp cancel") { [client] in
+                // A daemon that is away has lost the call, or makes it again for nobody.
+                _ = try? client.ask(Endpoints.cancelTool(call.id))
+            }
+        } catch {
+            // It goes on, and nobody is sent its answer.
         }
     }
 
@@ -147,9 +200,11 @@ final class MCPServer: Sendable {
     }
 
     /// Performs a call; one that may be made twice is made again when the daemon ended meanwhile and is there again.
-    private func call(_ tool: String, _ arguments: JSON, id: [UInt8]) -> WireToolAnswer {
+    private func call(
+        _ tool: String, _ arguments: JSON, _ call: String, _ id: [UInt8]
+    ) -> WireToolAnswer {
         var asked = ToolCallRequest(name: tool)
-        (asked.arguments, asked.run, asked.id) = (arguments, run, UniqueID.v4())
+        (asked.arguments, asked.run, asked.id) = (arguments, run, call)
         var tries = 0
         while true {
             do throws(APIError) {
@@ -157,7 +212,7 @@ final class MCPServer: Sendable {
             } catch {
                 let isAway = [.noDaemon, .connectionLost, .noAnswer, .stopping, .starting].contains(
                     error.code)
-                let isWanted = open.withLock { $0.contains(id) }
+                let isWanted = open.withLock { $0[id] != nil }
                 guard isAway, isWanted, tries < Self.mostTries, repeatable.withLock({ $0.contains(tool) })
                 else {
                     return WireToolAnswer(text: error.sentence, isError: true)

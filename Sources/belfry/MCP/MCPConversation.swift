@@ -170,13 +170,13 @@ struct MCPConversation {
             ])
     }
 
-    /// How far a call is, 0 or 1; nil: nobody wants to know.
-    static func progress(_ done: Int, _ message: String, of request: Request) -> JSON? {
+    /// How far a call is, 0 to 1; nil: nobody wants to know.
+    static func progress(_ done: Double, _ message: String, of request: Request) -> JSON? {
         request.progress.map { token in
             .object([
                 "jsonrpc": .string("2.0"), "method": .string("notifications/progress"),
                 "params": .object([
-                    "progressToken": token, "progress": .int(done), "total": .int(1),
+                    "progressToken": token, "progress": done == 0 || done == 1 ? .int(Int(done)) : .double(done), "total": .int(1),
                     "message": .string(message),
                 ]),
             ])
