@@ -61,7 +61,7 @@ import Tracking
         #expect(fates(failed, routes) == ["desk:send", "phone:hold 900 othersFirst"])
         #expect(fates(Matter(.runCompleted(Fact.End(run))), routes) == ["desk:send", "phone:send"])
         #expect(
-            fates(Matter(.test(channel: "phone")), [route([.test, .failed], ["phone"], after: .seconds(9))])
+            fates(Matter(.test(channel: nil)), [route([.test, .failed], ["phone"], after: .seconds(9))])
                 == ["phone:send"])
     }
 
@@ -78,7 +78,25 @@ import Tracking
         }
         #expect(answered(after: 59) == ["desk:send", "hook:suppress answeredBefore"])
         #expect(answered(after: 60) == ["desk:send", "hook:send"])
-        // Where nothing is edited in place there is nobody to wait for.
+        // A service that edits in place is no desktop: it waits, too.
+        let service = DispatchRules(
+            routing: Routing(routes: [route([.question, .failed], ["desk", "chat"])]),
+            channels: [
+                DispatchRules.Channel("desk", isLevel: true),
+                DispatchRules.Channel("chat", isLevel: true, isNear: false),
+            ])
+        let version = Matter(
+            ItemSnapshot(
+                key: .question("q"), revision: 1, bot: "ops", urgency: .normal, reason: .asked, at: noon,
+                content: .question(question)), only: ["desk", "chat"])
+        for matter in [asked, version] {
+            let stages = Dispatcher().dispatch(matter, by: service, at: noon).map(\.stage)
+            #expect(stages == [.route, .escalation])
+            #expect(
+                Dispatcher().dispatch(matter, by: service, at: noon + .seconds(60)).map(\.stage)
+                    == [.route, .route])
+        }
+        // Without a desktop there is nobody to wait for.
         let alone = DispatchRules(
             routing: Routing(routes: routes), channels: [DispatchRules.Channel("hook", isLevel: false)])
         #expect(

@@ -25,7 +25,7 @@ package enum Endpoints {
         resetBot.row, gateway.row, watchGateway.row, takeOverJob.row, giveBackJob.row,
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
-        silences.row, addSilence.row, endSilence.row, digest.row,
+        silences.row, addSilence.row, endSilence.row, digest.row, pin.row, unpin.row,
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
         retryChannel.row, discardChannel.row, replayChannel.row,
         tokens.row, addToken.row, removeToken.row,

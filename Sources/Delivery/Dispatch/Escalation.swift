@@ -3,10 +3,9 @@ package import Timeline
 
 /// Lets other channels have a matter first: what somebody has seen by then is not sent any more.
 ///
-/// A channel that edits in place has everything at once. For the others two rules lead here. A route with a wait
-/// (`after: 15m`) leads to its channels only when nobody has read, dismissed or answered the matter meanwhile, and it is
-/// not over. A question with a grace is asked at once where it is edited in
-/// place, and elsewhere when it is still open at the grace's end.
+/// Two rules lead here. A route with a wait (`after: 15m`) leads to its channels only when nobody has read, dismissed or
+/// answered the matter meanwhile, and it is not over; a channel that edits in place never waits by a route. A question
+/// with a grace is asked on the desktop at once, and elsewhere when it is still open at the grace's end.
 ///
 /// Whoever carries the verdict out takes what is held out of line when somebody has seen it.
 package struct EscalationStage: DispatchStage {
@@ -18,14 +17,14 @@ package struct EscalationStage: DispatchStage {
         _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
         at now: Moment
     ) -> StageDecision {
-        guard !channel.isLevel, matter.canBeHeld, let begin = matter.escalatesFrom(at: now) else {
+        guard !channel.isNear, matter.canBeHeld, let begin = matter.escalatesFrom(at: now) else {
             return .pass
         }
-        var release = begin
-        if matter.only == nil {
+        var release = channel.isLevel ? now : begin
+        if matter.only == nil, !channel.isLevel {
             release = begin + rules.routing.wait(for: matter, to: channel.name, at: now)
         }
-        if let grace = matter.graceUntil, rules.channels.contains(where: \.isLevel) {
+        if let grace = matter.graceUntil, rules.channels.contains(where: \.isNear) {
             release = max(release, grace)
         }
         guard release > now else { return .pass }
@@ -47,9 +46,15 @@ extension Matter {
         }
     }
 
-    /// Until when a question is asked only where it is edited in place.
+    /// Until when a question is asked on the desktop only.
     fileprivate var graceUntil: Moment? {
-        if case .fact(let fact) = subject { fact.question?.question?.graceUntil } else { nil }
+        switch subject {
+        case .fact(let fact): return fact.question?.question?.graceUntil
+        case .version(let version):
+            guard case .question(let question) = version.content else { return nil }
+            return question.graceUntil
+        case .read, .brief: return nil
+        }
     }
 
     fileprivate var isClosedQuestion: Bool {

@@ -282,11 +282,14 @@ package struct DispatchRules: Hashable, Sendable {
         package var name: String
         /// Whether it edits items in place; others are sent entries.
         package var isLevel: Bool
+        /// Whether it is where a person sits: a question with a grace is asked there at once.
+        package var isNear: Bool
 
-        /// A channel.
-        package init(_ name: String, isLevel: Bool) {
+        /// A channel; left out, one is near that edits in place.
+        package init(_ name: String, isLevel: Bool, isNear: Bool? = nil) {
             self.name = name
             self.isLevel = isLevel
+            self.isNear = isNear ?? isLevel
         }
     }
 

@@ -52,11 +52,14 @@ package struct EngineConfiguration: Sendable {
     ///
     /// Also of channels that were left out: what is for them waits until they are back.
     package var rules: DispatchRules {
-        let present = channels.map { DispatchRules.Channel($0.name, isLevel: $0.kind.isLevel) }
+        func channel(_ name: String, _ kind: ChannelKind) -> DispatchRules.Channel {
+            DispatchRules.Channel(name, isLevel: kind.isLevel, isNear: kind == DesktopForm.kind)
+        }
+        let present = channels.map { channel($0.name, $0.kind) }
         let missing = leftOut.compactMap(\.channel)
         var rules = DispatchRules(
             routing: routing,
-            channels: present + missing.map { DispatchRules.Channel($0.name, isLevel: $0.kind.isLevel) })
+            channels: present + missing.map { channel($0.name, $0.kind) })
         rules.silences = silences
         rules.inhibitions = inhibitions
         for (name, bot) in bots where bot.restraint != Restraint() { rules.restraints[name] = bot.restraint }

@@ -160,10 +160,11 @@ struct ItemTurn {
     /// Somebody has seen an item, or it is over: channels that waited for that are not notified of it.
     mutating func endWaits(of key: ItemKey) {
         var item = item(key, bot: OwnThread.bot)
-        guard item.endWaits(at: now) else { return }
+        guard !item.waiting.isEmpty else { return }
+        // Those whose wait was over have been notified, which is to be kept as well.
+        if item.endWaits(at: now) { changes.append(.supersedeHeld(item: "\(key)", at: now)) }
         items[key] = item
         written.insert(key)
-        changes.append(.supersedeHeld(item: "\(key)", at: now))
     }
 
     /// Wakes an item whose moment has come.

@@ -128,7 +128,8 @@ struct HookSettings {
             let target = FilePath.resolved(path)
             let folder = target.split(separator: "/").dropLast().joined(separator: "/")
             if PathContent(at: "/" + folder) == .nothing { try PrivateFolder.make("/" + folder) }
-            try SmallFile.replace(target, with: Array(Self.text(of: json).utf8), mode: Self.mode(of: target))
+            try SmallFile.replace(
+                target, with: Array((Self.text(of: json) + "\n").utf8), mode: Self.mode(of: target))
         } catch {
             throw APIError(.internalFault, "\(path) can't be written: \(error)")
         }
@@ -138,7 +139,7 @@ struct HookSettings {
     static func text(of json: JSON) -> String {
         var text = ""
         write(json, level: 0, to: &text)
-        return text + "\n"
+        return text
     }
 
     private static func write(_ json: JSON, level: Int, to text: inout String) {
