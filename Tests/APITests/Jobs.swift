@@ -240,7 +240,7 @@ import Tracking
     }
 
     @Test(arguments: [
-        ["notify", "hi", "--wait"], ["pin", "x"], ["confirm", "Go?", "--grace", "10s"],
+        ["nodes"], ["drain", "a"], ["runs", "--node", "a"],
     ])
     func `show what is not in this version`(arguments: [String]) async throws {
         try await House.whileStanding { house in
