@@ -47,6 +47,21 @@ import Testing
         #expect(seen["code"].number == 0)
     }
 
+    @Test func `adds what a run prints to the log that is shown`() async throws {
+        let belfry = try await Belfry.start(
+            #"""
+            jobs:
+              talker: { schedule: manual, shell: 'echo first; until [ -e ~/go ]; do :; done; echo second' }
+            """#)
+        try await belfry.run("run", "talker")
+        let seen = try await play(
+            #"""
+            [["wait","talker#1"],["type","\r"],["wait","first"],["run","touch ~/go"],["wait","second"],
+            ["type","qq"]]
+            """#, in: belfry)
+        #expect(seen["code"].number == 0)
+    }
+
     @Test func `puts a question on top, and answers it`() async throws {
         let belfry = try await Belfry.start()
         let seen = try await play(

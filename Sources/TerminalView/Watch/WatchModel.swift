@@ -112,6 +112,12 @@ package struct WatchModel: Sendable {
         mode = .log
     }
 
+    /// The run whose output is shown, as it was named; nil: none is.
+    package var shownLog: String? { mode == .log || mode == .search ? log?.run : nil }
+
+    /// Adds what the run printed since to the log that is shown.
+    package mutating func append(toLog lines: [String]) { log?.append(lines) }
+
     // MARK: Keys
 
     /// Applies a key; of letters that were typed ahead, those up to the first that asks for something.

@@ -86,7 +86,7 @@ package struct WatchEnd: Hashable, Sendable {
 package struct WatchLog: Hashable, Sendable {
     /// `JOB#N`.
     package let run: String
-    private let lines: [String]
+    private var lines: [String]
     /// How many lines are below the last one that is seen.
     private var below = 0
     /// What is searched for; empty: nothing.
@@ -95,6 +95,12 @@ package struct WatchLog: Hashable, Sendable {
     /// The output of a run, in lines that are cleaned when they are shown.
     package init(run: String, lines: [String]) {
         (self.run, self.lines) = (run, lines)
+    }
+
+    /// Takes what was printed since; who has scrolled up keeps seeing the same lines.
+    package mutating func append(_ more: [String]) {
+        if below > 0 { below += more.count }
+        lines += more
     }
 
     /// Scrolls by so many lines, up with a positive number.

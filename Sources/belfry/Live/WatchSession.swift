@@ -32,6 +32,10 @@ final class WatchSession {
     private var jobsAreOld = true
     /// The last part of an output that a log shows.
     private static let logLimit = 512 * 1024
+    /// The output that is shown, and when it was read last.
+    private var tail: LogTail?
+    private var logRead = ContinuousClock.now
+    private static let logAge = Duration.milliseconds(900)
 
     /// Opens the feed and takes the terminal.
     init(_ client: DaemonClient, _ traits: TerminalTraits) throws {
@@ -67,6 +71,7 @@ final class WatchSession {
             }
             try take(feed.next(timeout: drawn(), or: keys.descriptor))
             try readJobs()
+            try followLog()
         }
     }
 
@@ -239,26 +244,79 @@ final class WatchSession {
         return "\(job) \(words)"
     }
 
+    // MARK: The log
+
     /// The last part of a run's output, in lines.
     private func log(of run: String) throws(APIError) -> WatchLog {
-        guard let name = RunTarget(run) else { throw APIError(.noSuchRun) }
-        var bytes: [UInt8] = []
-        var isCut = false
-        let stream = try client.open(Endpoints.logs(name))
-        reading: while true {
-            switch try stream.next(timeout: .seconds(5)) {
-            case .bytes(let more):
-                bytes += more
-                if bytes.count > Self.logLimit * 2 {
-                    bytes.removeFirst(bytes.count - Self.logLimit)
-                    isCut = true
-                }
-            case .ended, .nothing: break reading
-            }
+        tail = LogTail(run)
+        var lines = try readTail()
+        // A run that has ended may have left a line without its end.
+        if let target = RunTarget(run), try client.ask(Endpoints.run(target)).state.isEnded {
+            lines += tail?.takeRest() ?? []
         }
-        var lines = PlainText.lines(String(decoding: bytes, as: UTF8.self))
-        if lines.last?.isEmpty == true { lines.removeLast() }
-        if isCut { lines[0] = "(the beginning is not shown; see: belfry run logs \(run))" }
-        return WatchLog(run: run, lines: lines.isEmpty ? ["(nothing was printed)"] : lines)
+        if tail?.isCut == true, !lines.isEmpty {
+            lines[0] = "(the beginning is not shown; see: belfry run logs \(run))"
+        }
+        return WatchLog(run: run, lines: lines)
+    }
+
+    /// Adds to the log that is shown what the run has printed since.
+    private func followLog() throws(APIError) {
+        guard let run = model.shownLog, run == tail?.run, clock.now - logRead > Self.logAge else { return }
+        do throws(APIError) {
+            model.append(toLog: try readTail())
+        } catch {
+            // A daemon that starts again is asked again.
+            guard error.code.row.exitCode == 3 || error.code == .timedOut else { throw error }
+        }
+    }
+
+    /// The whole lines that the run printed since the last look.
+    private func readTail() throws(APIError) -> [String] {
+        logRead = clock.now
+        guard var tail, let target = RunTarget(tail.run) else { throw APIError(.noSuchRun) }
+        defer { self.tail = tail }
+        var query = LogsQuery()
+        query.offset = tail.offset
+        let stream = try client.open(Endpoints.logs(target, query: query))
+        while case .bytes(let bytes) = try stream.next(timeout: .seconds(5)) {
+            tail.take(bytes, limit: Self.logLimit)
+        }
+        return tail.takeLines()
+    }
+}
+
+/// How far the output of a run was read.
+private struct LogTail {
+    let run: String
+    private(set) var offset = 0
+    /// Whether something at the beginning was left out.
+    private(set) var isCut = false
+    /// What was read, and not made lines of yet.
+    private var rest: [UInt8] = []
+
+    init(_ run: String) { self.run = run }
+
+    /// Takes the next bytes; of more than twice the limit only the last ones are kept.
+    mutating func take(_ bytes: [UInt8], limit: Int) {
+        offset += bytes.count
+        rest += bytes
+        guard rest.count > limit * 2 else { return }
+        rest.removeFirst(rest.count - limit)
+        isCut = true
+    }
+
+    /// The line that no line feed ended; none where there is none.
+    mutating func takeRest() -> [String] {
+        defer { rest = [] }
+        return rest.isEmpty ? [] : PlainText.lines(String(decoding: rest, as: UTF8.self))
+    }
+
+    /// The lines that are complete.
+    mutating func takeLines() -> [String] {
+        guard let end = rest.lastIndex(of: 0x0A) else { return [] }
+        let lines = PlainText.lines(String(decoding: rest[..<end], as: UTF8.self))
+        rest.removeFirst(end + 1)
+        return lines
     }
 }
