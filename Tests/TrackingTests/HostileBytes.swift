@@ -9,6 +9,12 @@ import Tracking
         "X_PROGRESS=", "STATUS=", "X_STATE=blocked:", "X_PHASE=", "{\"progress\":", "\"total\":", "}", "\n",
         "\r", "%", "50%", "3/10", "0.5", "[", "\u{1B}[", "\u{1B}]", "\u{7}", "\"", "\\u", "\\ud83d", "1e9",
         "permission", "percent_done", "99999999999999999999", "-", "🏳️‍🌈", "\u{202E}", "{\"percentage\":",
+        "\u{1B}]9;4;1;", "\u{1B}]7501;state=working:", "id=a/b:", "progress=40", "\u{1B}\\", "dlstatus:1:",
+        "pmstatus:a:",
+        "20.0000:", "1..5\n", "\nok 3 - x\n", "\n  Duration: 00:00:10.00,\n", " time=00:00:03.20 ", "\u{8}",
+        " 22 60.0M   22 13.4M    0     0  10.0M      0  0:00:05  0:00:01  0:00:04 10.0M",
+        "{\"stats\":{\"bytes\":1,\"totalBytes\":2}}",
+        "{\"type\":\"progress_percent\",\"current\":1,\"total\":",
     ]
 
     private func bytes(_ generator: inout SeededGenerator) -> [UInt8] {
@@ -30,10 +36,12 @@ import Tracking
             var tracker = runningTracker()
             var scanner = OutputScanner()
             var lines = ProgressLine()
+            var sequences = StatusSequences()
             for step in 0..<40 {
                 let moment = at(Double(step) * 0.7)
                 let input = bytes(&generator)[...]
                 var reports = scanner.receive(input, at: moment).map { ($0, ReportSource.text) }
+                reports += sequences.receive(input).map { ($0, .osc) }
                 reports += lines.receive(input, at: moment).map { ($0, .native) }
                 if let datagram = NotifyDatagram(input) { reports.append((datagram.report, .native)) }
                 for (report, source) in reports {
