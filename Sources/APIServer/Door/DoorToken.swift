@@ -1,6 +1,7 @@
 import API
 import Crypto
 import Host
+import Tracking
 
 /// A token that a program connects over TCP with.
 enum DoorToken {

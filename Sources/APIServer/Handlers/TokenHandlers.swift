@@ -4,6 +4,7 @@ import Glibc
 import Host
 import Ledger
 import Timeline
+import Tracking
 import WebhookChannel
 
 extension DaemonHandler {

@@ -1,6 +1,7 @@
 import API
 import Crypto
 import Host
+import Tracking
 
 /// Makes and checks the links by which questions are answered.
 ///
