@@ -146,8 +146,35 @@ extension FuzzStreams {
         #"{"type":"event","event":"cron","payload":{"jobId":"j","action":"finished","runAtMs":1,"durationMs":2,"status":"error","error":"timeout","deliveryStatus":"not-delivered","nextRunAtMs":3},"seq":14}"#,
     ].map { Array($0.utf8) }
 
-    /// A frame of a gateway that is nearly right.
+    /// A frame of a gateway that is nearly right: its bytes were changed, or values of its JSON were exchanged.
     static func frame(_ random: inout SeededNumbers) -> [UInt8] {
-        mutated(frames[Int.random(in: 0..<frames.count, using: &random)], &random)
+        let frame = frames[Int.random(in: 0..<frames.count, using: &random)]
+        guard Bool.random(using: &random), let json = JSON(parsing: frame[...]) else {
+            return mutated(frame, &random)
+        }
+        return twisted(json, &random).bytes
+    }
+
+    private static let oddValues: [JSON] =
+        [.null, .bool(true), .bool(false), .array([]), .members([]), .int(0), .int(1)]
+        + [
+            "-1", "0.5", "1e308", "-1e308", "9223372036854775807", "-9223372036854775808", "9000000000000000",
+            "18446744073709551616", "1737264060000",
+        ].map { .number($0) }
+        + ["", "ok", "error", "j", "k1", "at", "every", "cron", "2027-02-01T16:00:00Z", "9999999999999999"]
+        .map { .string($0) }
+
+    private static func twisted(_ json: JSON, _ random: inout SeededNumbers) -> JSON {
+        func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+        if below(25) == 0 { return oddValues[below(oddValues.count)] }
+        switch json {
+        case .array(let elements):
+            var all = elements.map { twisted($0, &random) }
+            if !all.isEmpty, below(4) == 0 { all.append(all[below(all.count)]) }
+            return .array(all)
+        case .members(let members):
+            return .members(members.map { .init($0.name, twisted($0.value, &random)) })
+        default: return json
+        }
     }
 }
