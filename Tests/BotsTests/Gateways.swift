@@ -187,6 +187,21 @@ private final class GatewayScene: Sendable {
         #expect(second.gateway.executed.count == 1 && second.sends == 1)
     }
 
+    @Test func `is sent by the next daemon where the first one waited for its gateway`() async throws {
+        let first = try await GatewayScene()
+        try await first.gateway.kill()
+        first.start()
+        first.pool.close()
+        try await first.gateway.restart()
+        let second = try await GatewayScene(after: first)
+        #expect(second.performer.holds(second.key))
+        _ = try await second.performer.connect()
+        #expect(try await second.end().end.reply == "Hello there")
+        #expect(second.gateway.executed.count == 1 && second.sends == 1)
+        second.performer.acknowledge(second.key)
+        #expect(second.notes.isEmpty)
+    }
+
     @Test func `is sent by the next daemon where it never arrived`() async throws {
         let first = try await GatewayScene {
             $0.fail(

@@ -8,7 +8,7 @@ import Tracking
 struct GatewayNote: Hashable {
     /// The bot's name.
     var bot: String
-    /// The key of the gateway's session.
+    /// The key of the gateway's session; empty: nothing was sent yet.
     var session: String
     /// What it says.
     var text: String
@@ -33,6 +33,18 @@ struct GatewayNote: Hashable {
 
     /// How long a reply may take where its job has no timeout.
     static let standardTimeout = Duration.seconds(1800)
+}
+
+extension GatewayNote {
+    /// What an order asks, before the gateway is known that it goes to.
+    init(draftOf order: PromptOrder, at moment: Moment) {
+        self.init(
+            bot: order.bot, session: "", text: order.text, isDelivered: false, sent: moment,
+            timeout: order.timeout ?? Self.standardTimeout, output: order.output)
+    }
+
+    /// Whether nothing was sent yet.
+    var isDraft: Bool { session.isEmpty }
 }
 
 extension GatewayNote: AttemptNote {

@@ -54,10 +54,18 @@ package final class GatewayPerformer: TaskPerformer {
             return attempts.report(.refused(order.key, .badOrder, text: "a gateway runs no programs"))
         }
         if let note = known.withLock({ $0[prompt.key] }) { return resume(prompt.key, note) }
-        let start = clock.now
-        attempts.begin(prompt.key, at: start) { [self] in
-            await perform(prompt.key, since: start) { () async throws(AttemptFault) in
-                try await make(prompt)
+        let draft = GatewayNote(draftOf: prompt, at: clock.now)
+        // Before it is reported to run: the next daemon knows then that nothing was sent. Without a draft it would be lost.
+        try? notes.keep(draft, of: prompt.key, isDurable: false)
+        known.withLock { $0[prompt.key] = draft }
+        begin(draft, prompt.key)
+    }
+
+    /// Sends what was not sent yet.
+    private func begin(_ draft: GatewayNote, _ key: RunKey) {
+        attempts.begin(key, at: draft.sent) { [self] in
+            await perform(key, since: draft.sent) { () async throws(AttemptFault) in
+                try await make(draft, key)
             }
         }
     }
@@ -71,6 +79,7 @@ package final class GatewayPerformer: TaskPerformer {
     // MARK: An attempt
 
     private func resume(_ key: RunKey, _ note: GatewayNote) {
+        if note.isDraft { return begin(note, key) }
         attempts.begin(key, at: note.sent) { [self] in
             await perform(key, since: note.sent, isFresh: false) { () throws(AttemptFault) in note }
         }
@@ -135,7 +144,7 @@ package final class GatewayPerformer: TaskPerformer {
     /// How long a prompt waits for the connection, before its run waits instead.
     private static let patience = Duration.seconds(10)
 
-    private func make(_ order: PromptOrder) async throws(AttemptFault) -> GatewayNote {
+    private func make(_ order: GatewayNote, _ key: RunKey) async throws(AttemptFault) -> GatewayNote {
         guard let bot = try await find(order.bot), let gateway = bot.gateway else {
             throw AttemptFault(
                 .botUnavailable, "\(order.bot): its backend is no longer a gateway; repeat the run",
@@ -144,7 +153,7 @@ package final class GatewayPerformer: TaskPerformer {
         if let fault = bot.fault {
             throw AttemptFault(.botUnavailable, "\(order.bot): \(fault)", wasTried: false)
         }
-        attempts.report(.progress(order.key, ReplyProgress.waiting))
+        attempts.report(.progress(key, ReplyProgress.waiting))
         guard let link = links.link(of: order.bot), let hello = await link.online(within: Self.patience)
         else {
             throw await links.fault(of: order.bot, at: gateway.place)
@@ -155,10 +164,10 @@ package final class GatewayPerformer: TaskPerformer {
                 "\(order.bot): the gateway at \(gateway.place) does not grant \(scope) to this device; "
                     + "approve it with: openclaw devices list")
         }
-        return GatewayNote(
-            bot: order.bot, session: gateway.sessionKey(in: hello, for: order.key),
-            text: order.text, isDelivered: gateway.session == .synced, sent: clock.now,
-            timeout: order.timeout ?? GatewayNote.standardTimeout, output: order.output)
+        var note = order
+        (note.session, note.sent) = (gateway.sessionKey(in: hello, for: key), clock.now)
+        note.isDelivered = gateway.session == .synced
+        return note
     }
 }
 
