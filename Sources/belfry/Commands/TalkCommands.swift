@@ -19,7 +19,7 @@ struct NotifyCommand: ParsableCommand {
               belfry notify "The tape is full" --bot ops --urgency critical
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
               belfry notify --to phone "Dinner is ready"
-              belfry notify "Disk is full" --action clean="Clean up" --action no=Ignore --wait
+              belfry notify "Disk is full" --action y=Clean --action n=Ignore --wait
             """)
 
     @Argument(help: "The text; - reads it from standard input.")
