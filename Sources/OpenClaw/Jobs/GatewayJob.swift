@@ -98,7 +98,10 @@ package struct GatewayJob: Hashable, Sendable {
     }
 
     private static func limit(_ payload: JSON) -> Duration {
-        if let own = payload["timeoutSeconds"]?.double, own > 0 { return .seconds(Int64(min(own, 1e9))) }
+        // A year, as any other time that a gateway names: it is read again from a file.
+        if let own = payload["timeoutSeconds"]?.double, own > 0 {
+            return .seconds(Int64(min(own, 31_536_000)))
+        }
         return payload["kind"]?.text == "agentTurn" ? .seconds(3600) : .seconds(600)
     }
 }
