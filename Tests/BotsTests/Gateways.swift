@@ -189,6 +189,7 @@ private final class GatewayScene: Sendable {
 
     @Test func `is sent by the next daemon where the first one waited for its gateway`() async throws {
         let first = try await GatewayScene()
+        _ = await first.gateway.request("connect")
         try await first.gateway.kill()
         first.start()
         first.pool.close()
