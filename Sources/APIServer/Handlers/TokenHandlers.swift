@@ -1,6 +1,5 @@
 import API
 import Engine
-import Glibc
 import Host
 import Ledger
 import Timeline
@@ -38,10 +37,7 @@ extension DaemonHandler {
 
     func removeToken(_ name: String) async throws(APIError) {
         try await asking(await control.removeToken(name))
-        let path = hookSecretPath(name)
-        guard unsafe unlink(path) == 0 || errno == ENOENT else {
-            throw APIError(.internalFault, "the token is removed, but the file \(path) is not")
-        }
+        try removeHookSecret(of: name)
     }
 
     /// The secret of a new token: the one that the service gave, or one that nobody can guess.

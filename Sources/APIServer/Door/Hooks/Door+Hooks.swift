@@ -110,6 +110,14 @@ extension DaemonHandler {
     /// The file of the secret that hooks are signed with.
     func hookSecretPath(_ token: String) -> String { "\(identity.state)/secrets/hook-\(token).secret" }
 
+    /// Removes that file, where there is one.
+    func removeHookSecret(of token: String) throws(APIError) {
+        let path = hookSecretPath(token)
+        guard unsafe unlink(path) == 0 || errno == ENOENT else {
+            throw APIError(.internalFault, "the token is removed, but the file \(path) is not")
+        }
+    }
+
     /// Removes the inputs of runs that began long ago, and have ended since or never will.
     func forgetOldInputs(before moment: Moment) {
         let folder = identity.places.hookFolder
