@@ -122,7 +122,8 @@ enum GatewayBench {
         }
         let figures = Figures(times)
         report(
-            "a delta to the terminal, \(times.count) of \(asked)", figures.milliseconds, limit: "p99 <= 20 ms",
+            "a delta to the terminal, \(times.count) of \(asked)", figures.milliseconds,
+            limit: "p99 <= 20 ms",
             isKept: times.count == asked && figures.at(0.99) <= 0.020)
     }
 

@@ -40,7 +40,8 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         { try GatewayFuzz.run(arguments: $0) }
     ),
     (
-        "gateway", "a thousand idle gateways: memory, processor, status, a delta to the terminal; [COUNT [SECONDS]]",
+        "gateway",
+        "a thousand idle gateways: memory, processor, status, a delta to the terminal; [COUNT [SECONDS]]",
         GatewayBench.run
     ),
     ("gateway-stand", "the gateway of bench chaos; FOLDER PORT", GatewayStand.run),

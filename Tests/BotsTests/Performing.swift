@@ -122,7 +122,8 @@ private struct PerformerScene {
         let usage = #"data: {"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":7}}"# + "\n\n"
         let summary = chat(#"{"content":"<internal>so</internal>Green tea."}"#, finish: "stop")
             .replacing("data: [DONE]", with: usage + "data: [DONE]")
-        let server = try await ProviderServer(.init(summary), .init(chat(#"{"content":"Hello"}"#, finish: "stop")))
+        let server = try await ProviderServer(
+            .init(summary), .init(chat(#"{"content":"Hello"}"#, finish: "stop")))
         let (events, end) = try await PerformerScene(server).reply(older: Self.older)
         #expect(end.summary == TalkSummary("Green tea.", through: 7) && end.reply == "Hello", "\(end)")
         #expect(end.usage?.inputTokens == 30 && end.usage?.outputTokens == 7)
@@ -132,7 +133,8 @@ private struct PerformerScene {
         #expect(asked.count == 3 && asked[0].contains("They drink tea.") && asked[1] == "assistant: Green.")
         #expect(asked[0].hasSuffix("Which tea?") && asked[2].hasPrefix("user: [SUMMARY REQUEST - "))
         let then = try await turns(server)
-        #expect(then.count == 1 && then[0].contains("\n\nGreen tea.\n\n") && then[0].hasSuffix("Hi"), "\(then)")
+        #expect(
+            then.count == 1 && then[0].contains("\n\nGreen tea.\n\n") && then[0].hasSuffix("Hi"), "\(then)")
     }
 
     @Test func `goes on with the summary that it had where it declines to write another one`() async throws {

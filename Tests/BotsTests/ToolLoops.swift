@@ -228,27 +228,31 @@ private final class LoopScene: Sendable {
         #"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"text\":"}}"#,
         #"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"\"yes\"}"}}"#,
         #"{"type":"content_block_stop","index":1}"#,
-        #"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":7}}"#)
+        #"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":7}}"#
+    )
 
     private static let ending = stream(
         #"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
         #"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Done."}}"#,
         #"{"type":"content_block_stop","index":0}"#,
-        #"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}}"#)
+        #"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}}"#
+    )
 
     /// What the messages of a request say, in a form in which both ways to write a text are the same.
     private func said(_ server: ProviderServer) async throws -> [String] {
         let body = JSON(parsing: Array(try await server.request().body.utf8)[...])
         return (body?["messages"]?.elements ?? []).map { message in
             let content = message["content"] ?? .null
-            let blocks = content.text.map { ["text: \($0)"] } ?? content.elements.map { block in
-                let parts = [
-                    block["id"]?.text, block["tool_use_id"]?.text, block["name"]?.text,
-                    block["input"].map { "\($0["text"]?.text ?? "")" }, block["text"]?.text,
-                    block["content"]?.text,
-                ]
-                return "\(block["type"]?.text ?? ""): " + parts.compactMap(\.self).joined(separator: " ")
-            }
+            let blocks =
+                content.text.map { ["text: \($0)"] }
+                ?? content.elements.map { block in
+                    let parts = [
+                        block["id"]?.text, block["tool_use_id"]?.text, block["name"]?.text,
+                        block["input"].map { "\($0["text"]?.text ?? "")" }, block["text"]?.text,
+                        block["content"]?.text,
+                    ]
+                    return "\(block["type"]?.text ?? ""): " + parts.compactMap(\.self).joined(separator: " ")
+                }
             return "\(message["role"]?.text ?? "") " + blocks.joined(separator: ", ")
         }
     }

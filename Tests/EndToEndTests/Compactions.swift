@@ -48,7 +48,8 @@ import Testing
 
         let session = try await belfry.json("bot", "show", "sage")["session"]
         #expect(session["summary"].text == "They want green tea." && session["messages"].integer == 6)
-        #expect(try await belfry.run("bot", "show", "sage").text.contains("the older ones as the bot's summary"))
+        #expect(
+            try await belfry.run("bot", "show", "sage").text.contains("the older ones as the bot's summary"))
         // It is not made again, neither now nor by another daemon.
         try await belfry.restart()
         #expect(try await belfry.run("ask", "sage", "four").text == "Fourth.\n")

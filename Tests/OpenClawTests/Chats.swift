@@ -114,7 +114,9 @@ import Tracking
 
     @Test func `is not taken for the same words a minute before`() {
         var before = SentPrompt("How is it?", to: "s", at: Self.sent - .seconds(60))
-        let rows = [row("user", "How is it?", at: 1_792_999_941), row("assistant", "Rain.", at: 1_792_999_950)]
+        let rows = [
+            row("user", "How is it?", at: 1_792_999_941), row("assistant", "Rain.", at: 1_792_999_950),
+        ]
         // Nobody knows whether the gateway had that one.
         #expect(after("timeout", rows[0], rows[1], earlier: [before]) == .replied("Rain."))
         before.isTaken = true

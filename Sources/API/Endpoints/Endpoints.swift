@@ -233,7 +233,8 @@ extension Endpoints {
 
     package static let toolProgress = Endpoint(
         "toolProgress", .get, "/v1/tool-calls/{call}", path: String.self, answers: WireToolProgress.self,
-        "Shows how far a call of a tool is, by the id that its caller chose; of one that is not under way nothing is known.")
+        "Shows how far a call of a tool is, by the id that its caller chose; of one that is not under way nothing is known."
+    )
 
     package static let cancelTool = Endpoint(
         "cancelTool", .delete, "/v1/tool-calls/{call}", path: String.self,

@@ -277,7 +277,8 @@ struct RunDecider {
         if let summary = record?.summary {
             talk.append(
                 .keepSummary(
-                    summary.text, bot: run.bot, thread: run.spec?.thread ?? run.job, through: summary.through))
+                    summary.text, bot: run.bot, thread: run.spec?.thread ?? run.job, through: summary.through)
+            )
         }
         guard let thread = run.spec?.thread else { return talk }
         // What was not answered stays unanswered: it comes again with the next message.

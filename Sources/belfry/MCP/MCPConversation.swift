@@ -176,7 +176,8 @@ struct MCPConversation {
             .object([
                 "jsonrpc": .string("2.0"), "method": .string("notifications/progress"),
                 "params": .object([
-                    "progressToken": token, "progress": done == 0 || done == 1 ? .int(Int(done)) : .double(done), "total": .int(1),
+                    "progressToken": token,
+                    "progress": done == 0 || done == 1 ? .int(Int(done)) : .double(done), "total": .int(1),
                     "message": .string(message),
                 ]),
             ])

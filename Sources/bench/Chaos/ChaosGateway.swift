@@ -119,7 +119,8 @@ struct ChaosGatewayVerdict {
         for run in own { judge(run, asked[run.id] ?? [], said[run.id] ?? [], posted[run.id] ?? []) }
         let known = Set(own.map(\.id))
         for run in Set(asked.keys).union(posted.keys) where !known.contains(run) {
-            faults.append("the gateway executed, or a message belongs to, a run that the ledger does not know: \(run)")
+            faults.append(
+                "the gateway executed, or a message belongs to, a run that the ledger does not know: \(run)")
         }
     }
 
@@ -133,10 +134,12 @@ struct ChaosGatewayVerdict {
             return
         }
         replied += 1
-        if let start = run.startedAt, let end = run.endedAt, kills.contains(where: { start < $0 && $0 < end }) {
+        if let start = run.startedAt, let end = run.endedAt, kills.contains(where: { start < $0 && $0 < end })
+        {
             outlived += 1
         }
-        if run.state != .completed || posted != [reply] || reply != GatewayStand.reply(to: asked.first ?? "") {
+        if run.state != .completed || posted != [reply] || reply != GatewayStand.reply(to: asked.first ?? "")
+        {
             fault("is \(run.state.rawValue) with \(posted), and the gateway said \(said) to \(asked)")
         }
     }

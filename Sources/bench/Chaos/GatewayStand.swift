@@ -36,7 +36,8 @@ enum GatewayStand {
         guard arguments.count == 2, let port = Int(arguments[1]) else {
             throw BenchProcess.Failed(program: "bench gateway-stand FOLDER PORT")
         }
-        let file = try Descriptor.open(Self.file(in: arguments[0]), O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
+        let file = try Descriptor.open(
+            Self.file(in: arguments[0]), O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
         let kept = entries(in: arguments[0]).map {
             GatewayEmulator.Entry(session: $0.session, role: $0.role, text: $0.text, run: $0.run, at: $0.at)
         }
