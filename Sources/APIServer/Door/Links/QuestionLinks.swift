@@ -20,12 +20,16 @@ package struct QuestionLinks: Sendable {
     ///
     /// - Throws: `HostError` when the key can be neither read nor made.
     package static func inState(_ state: String) throws -> QuestionLinks {
-        let path = state + "/secrets/link.key"
-        if let text = try? SmallFile.text(path), let bytes = Base64.decode(text), bytes.count == 32 {
-            return QuestionLinks(key: bytes)
-        }
+        let path = state + "/door/link.key"
+        do throws(HostError) {
+            let text = try SmallFile.text(path)
+            if let bytes = Base64.decode(text), bytes.count == 32 { return QuestionLinks(key: bytes) }
+        } catch  where !error.isMissing {
+            // A key that can't be read now is not thrown away: links that people have would lose their meaning.
+            throw error
+        } catch {}
         let bytes = DoorToken.bytes()
-        try PrivateFolder.make(state + "/secrets", within: state)
+        try PrivateFolder.make(state + "/door", within: state)
         try SmallFile.replace(path, with: Array((Base64.encode(bytes) + "\n").utf8), isDurable: true)
         return QuestionLinks(key: bytes)
     }
