@@ -313,12 +313,7 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
         _ = try await scene.online()
         // The first ping is answered; the next one is not due before that.
         #expect(try await scene.online().latency == .zero)
-        let pacer = Task {
-            while !Task.isCancelled {
-                let until = await clock.nextSleeper()
-                if until > clock.now { clock.advance(to: until) }
-            }
-        }
+        let pacer = pace(clock)
         defer { pacer.cancel() }
         #expect(try await scene.trouble().kind == .silent(.seconds(20)))
     }
@@ -329,12 +324,7 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
             manner { ($0.tick, $0.swallows) = (300_000, ["cron.status"]) }, clock: clock)
         _ = try await scene.online()
         #expect(try await scene.online().latency == .zero)
-        let pacer = Task {
-            while !Task.isCancelled {
-                let until = await clock.nextSleeper()
-                if until > clock.now { clock.advance(to: until) }
-            }
-        }
+        let pacer = pace(clock)
         defer { pacer.cancel() }
         await #expect(throws: GatewayLink.CallFailure.timedOut) {
             try await scene.link.call(.cronStatus, within: .seconds(20))
@@ -349,14 +339,19 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
         let online = try await scene.online()
         #expect(online.latency == .zero)
         scene.gateway.change { $0.answersPings = false }
-        let pacer = Task {
-            while !Task.isCancelled {
-                let until = await clock.nextSleeper()
-                if until > clock.now { clock.advance(to: until) }
-            }
-        }
+        let pacer = pace(clock)
         defer { pacer.cancel() }
         #expect(try await scene.trouble().kind == .silent(.seconds(5)))
+    }
+}
+
+/// Moves the clock to the next moment that somebody sleeps to, again and again, until it is cancelled.
+private func pace(_ clock: ManualClock) -> Task<Void, Never> {
+    Task {
+        while !Task.isCancelled {
+            let until = await clock.nextSleeper()
+            if until > clock.now { clock.advance(to: until) }
+        }
     }
 }
 

@@ -167,7 +167,7 @@ package struct Matter: Sendable {
     package var shownOn: Set<String> = []
     /// Whether somebody waits for it to see that a channel works.
     package var isTest = false
-    /// Whether a person asked for it, or it tells of what was kept back: quiet hours and budgets do not apply.
+    /// Whether a person asked for it, or it sums up what was kept back: quiet hours and budgets do not apply.
     package var isWanted = false
     /// The channels on which a version that was kept back would have rung.
     package var owedOn: Set<String> = []

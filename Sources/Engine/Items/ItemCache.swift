@@ -277,7 +277,7 @@ final class ItemCache: Turn {
             return try decide(input)
         case .wake(let keys):
             return try turn(by: input, on: Set(keys + digests)) { turn in
-                turn.tellDigests(of: keys, at: turn.now)
+                turn.sendDigests(of: keys, at: turn.now)
                 for key in keys { turn.wake(key) }
             }
         case .release:

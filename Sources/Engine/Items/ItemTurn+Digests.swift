@@ -4,7 +4,7 @@ import Ledger
 import Timeline
 import Tracking
 
-// What was kept back for a while, told in one notice.
+// What was kept back for a while, in one notice.
 
 /// What is kept back of an item from a channel.
 struct HeldBack: Sendable {
@@ -33,10 +33,10 @@ extension KeptItem {
 extension ItemTurn {
     private static let digestLines = 10
 
-    /// Tells in one notice for each channel what these items show there now, where it is more than one thing.
+    /// Sums up in one notice for each channel what these items show there now, where it is more than one thing.
     ///
     /// The items themselves come without a sound then.
-    mutating func tellDigests(of keys: [ItemKey], at moment: Moment) {
+    mutating func sendDigests(of keys: [ItemKey], at moment: Moment) {
         var byChannel: [String: [HeldBack]] = [:]
         for key in keys {
             for held in item(key, bot: OwnThread.bot).digestible(at: moment) {
@@ -45,11 +45,11 @@ extension ItemTurn {
         }
         for (channel, held) in byChannel.sorted(by: { $0.key < $1.key }) where held.count > 1 {
             digested.insert(channel)
-            tell(held.sorted(by: HeldBack.isBefore), on: channel)
+            sendDigest(of: held.sorted(by: HeldBack.isBefore), on: channel)
         }
     }
 
-    private mutating func tell(_ held: [HeldBack], on channel: String) {
+    private mutating func sendDigest(of held: [HeldBack], on channel: String) {
         let shown = held.prefix(Self.digestLines).map { line(of: $0.version) }
         let rest = held.count - shown.count
         let lines = shown + (rest > 0 ? ["and \(rest) more"] : [])

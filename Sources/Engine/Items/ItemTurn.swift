@@ -191,9 +191,9 @@ struct ItemTurn {
         isRelease = false
     }
 
-    /// Shows what quiet hours and budgets keep back of these items, all told in one digest.
+    /// Shows what quiet hours and budgets keep back of these items, together in one digest.
     mutating func release(_ keys: [ItemKey]) {
-        tellDigests(of: keys, at: .distantFuture)
+        sendDigests(of: keys, at: .distantFuture)
         isReleasing = true
         for key in keys {
             for held in item(key, bot: OwnThread.bot).digestible(at: .distantFuture) {
