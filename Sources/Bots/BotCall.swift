@@ -179,7 +179,12 @@ package struct BotCall: Sendable {
             if !isGood || Self.isWhole(answer, beginning) {
                 let body = try await read(answer, after: beginning, isGood: isGood)
                 guard isGood, let chunk = endpoint.chunk(of: body) else {
-                    return note(.failed(failure(of: answer, body, prompt)))
+                    let isTooLong = isGood && body.count >= Self.replyLimit && Self.isObject(body)
+                    return note(
+                        .failed(
+                            isTooLong
+                                ? ReplyFailure(.replyTooLong(limit: Self.replyLimit))
+                                : failure(of: answer, body, prompt)))
                 }
                 decoder.receive(chunk[...], note)
                 return decoder.end(note)
@@ -198,8 +203,14 @@ package struct BotCall: Sendable {
         let type = (answer.header("Content-Type") ?? "").lowercased()
         if type.hasPrefix("text/html") || type.hasPrefix("application/json") { return true }
         // Servers name the type of a stream and send something else.
-        let first = beginning.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
-        return first == UInt8(ascii: "<") || first == UInt8(ascii: "{")
+        return isObject(beginning) || firstByte(of: beginning) == UInt8(ascii: "<")
+    }
+
+    private static func isObject(_ body: [UInt8]) -> Bool { firstByte(of: body) == UInt8(ascii: "{") }
+
+    /// The first byte that is neither white space nor a byte order mark.
+    private static func firstByte(of body: [UInt8]) -> UInt8? {
+        body.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
     }
 
     /// The failure that an answer is when it is no stream.
@@ -226,8 +237,11 @@ package struct BotCall: Sendable {
         if let text = answer.header("retry-after-ms"), let milliseconds = Int64(text), milliseconds >= 0 {
             return .milliseconds(min(milliseconds, 1_000_000_000_000))
         }
-        return answer.header("Retry-After").flatMap { RetryAfter.parse($0, now: clock.now) }
-            .map { max($0, .zero) }
+        if let text = answer.header("Retry-After"), let wait = RetryAfter.parse(text, now: clock.now) {
+            return max(wait, .zero)
+        }
+        guard answer.status == 429, endpoint.dialect == .anthropic else { return nil }
+        return RateHeaders.wait(now: clock.now) { answer.header($0) }
     }
 
     private func request(_ method: String, _ url: String) -> CurlRequest {
@@ -362,7 +376,8 @@ extension BotCall {
         case .timedOut(.answering, _): failure = ReplyFailure(.deadline(timeouts.total))
         case .timedOut(.silent, _):
             failure = ReplyFailure(.silent(hasAnswer ? timeouts.silence : timeouts.head))
-        case .cut(let fault): failure = ReplyFailure(hasAnswer ? .truncated : .network, detail: "\(fault)")
+        // A server that took the request and hangs up is there: it fails, and may have worked for its price.
+        case .cut(let fault): failure = ReplyFailure(hasAnswer ? .truncated : .server, detail: "\(fault)")
         case .answer(let fault): failure = ReplyFailure(.malformed, detail: "\(fault)")
         }
         failure.hasOutput = hasOutput

@@ -176,6 +176,31 @@ enum Streams {
         #expect(try await scene.ask().failure?.kind == .rateLimited(after: .seconds(3600)))
     }
 
+    @Test(arguments: [BotBackend.Dialect.anthropic, .openAI])
+    func `waits until the rates of Anthropic's headers end`(dialect: BotBackend.Dialect) async throws {
+        let headers = [
+            "anthropic-ratelimit-requests-remaining": "0",
+            "anthropic-ratelimit-requests-reset": "2026-10-26T07:34:20Z",
+            "anthropic-ratelimit-input-tokens-remaining": "0",
+            "anthropic-ratelimit-input-tokens-reset": "2026-10-26T08:33:20Z",
+            "anthropic-ratelimit-output-tokens-remaining": "900",
+            "anthropic-ratelimit-output-tokens-reset": "2026-10-27T00:00:00Z",
+        ]
+        let scene = try Scene(
+            dialect,
+            await ProviderServer(.init("{}", status: 429, type: "application/json", headers: headers)))
+        #expect(scene.clock.now == Moment(seconds: 1_793_000_000))
+        guard dialect == .anthropic else {
+            // Nobody else's headers mean that.
+            let asking = Task { try await scene.ask() }
+            for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
+            #expect(try await asking.value.failure?.kind == .rateLimited(after: nil))
+            return
+        }
+        let end = try Moment(iso8601: "2026-10-26T08:33:20Z")
+        #expect(try await scene.ask().failure?.kind == .rateLimited(after: end - scene.clock.now))
+    }
+
     @Test func `does not wait beyond its own deadline`() async throws {
         let scene = try Scene(
             await ProviderServer(
@@ -290,7 +315,9 @@ enum Streams {
         let scene = try Scene(await ProviderServer(.init("", then: .drop)))
         let asking = Task { try await scene.ask() }
         for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
-        #expect(try await asking.value.failure?.kind == .network)
+        let failure = try #require(try await asking.value.failure)
+        // It is there, and fails: one that is away is asked for a day, and each prompt may cost.
+        #expect(failure.kind == .server && failure.retry == .soon)
     }
 
     @Test func `gives up a server that never answers, and leaves the next try to the scheduler`() async throws
@@ -308,6 +335,20 @@ enum Streams {
         asking.cancel()
         await #expect(throws: CancellationError.self) { try await asking.value }
         #expect(try await scene.server.line() == "left")
+    }
+
+    @Test func `fails with a reason when one object is a flood, and an endless page is a page`() async throws
+    {
+        let flood = String(repeating: "x", count: 1 << 16)
+        let object = try Scene(
+            await ProviderServer(.init(#"{"content":""# + flood, type: "application/json", repeating: 600)))
+        let failure = try #require(try await object.ask().failure)
+        #expect(failure.kind == .replyTooLong(limit: 32 << 20) && failure.retry == .never)
+        let place = ReplyFailure.Place(bot: "sage", provider: "host")
+        #expect(failure.sentence(at: place) == "sage: host sent a reply of more than 32 MiB")
+        #expect(failure.hint(at: place) == "set bots.sage.maxTokens")
+        let page = try Scene(await ProviderServer(.init("<p>" + flood, type: "text/html", repeating: 600)))
+        #expect(try await page.ask().failure?.kind == .malformed)
     }
 
     @Test func `ends at thirty megabytes`() async throws {

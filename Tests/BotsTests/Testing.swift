@@ -93,6 +93,20 @@ import Tracking
         )
     }
 
+    @Test func `ends where a server floods it, with its reason and a hint`() async throws {
+        let text = String(repeating: "x", count: 1 << 16)
+        let list = try await test(.init("{\"data\":[\"" + text, type: "application/json", repeating: 600))
+        #expect(
+            list.fault?.text == "sage: 127.0.0.1 sent an answer that cannot be read (200): it is no list of "
+                + "models; check that bots.sage.url is the address of the API")
+        let delta = #"data: {"choices":[{"index":0,"delta":{"content":"\#(text)"}}]}"# + "\n\n"
+        let reply = try await test(Self.list, .init(delta, repeating: 600), asks: true)
+        #expect(
+            reply.fault?.text
+                == "sage: 127.0.0.1 sent a reply of more than 30 MiB; set bots.sage.maxTokens")
+        #expect(reply.fault?.reason == .replyTooLong && reply.fault?.mayPass == false)
+    }
+
     @Test func `shows that nobody listens, and that a host has no address`() async throws {
         let server = try await ProviderServer(Self.list)
         let url = server.url("/v1")
