@@ -144,7 +144,8 @@ extension Control {
         return try await message(record.message.id)
     }
 
-    /// Begins a new session with a bot: it is shown nothing of what was said before.
+    /// Begins a new session with a bot: it is shown nothing of what was said before, and what it was asked and has not
+    /// answered is not asked again.
     package func reset(_ bot: String) async throws(EngineError) {
         try await commit([.beginSession(bot: bot)])
     }

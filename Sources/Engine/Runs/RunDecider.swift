@@ -250,7 +250,8 @@ struct RunDecider {
         var step = RunStep(
             run: run, move: move, attempt: attempt, reply: reply, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
-        step.talk = talk(of: run, outcome, record, hasPost: post != nil)
+        let isSettled = post != nil || next == nil && ReplyRun.isSettled(by: outcome)
+        step.talk = talk(of: run, outcome, record, isSettled: isSettled)
         return step
     }
 
@@ -268,9 +269,10 @@ struct RunDecider {
             circumstances: outcome.circumstances(record, outlook))
     }
 
-    /// What the end of an attempt means for the conversation that it was to answer.
+    /// What the end of an attempt means for the conversation that it was to answer; `isSettled`: though there may be no
+    /// reply, what was said is not asked again.
     private func talk(
-        of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, hasPost: Bool
+        of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, isSettled: Bool
     ) -> [Change] {
         var talk: [Change] = []
         // Also of a reply that failed afterwards: it need not be made again.
@@ -282,7 +284,7 @@ struct RunDecider {
         }
         guard let thread = run.spec?.thread else { return talk }
         // What was not answered stays unanswered: it comes again with the next message.
-        if outcome.state == .completed || hasPost {
+        if outcome.state == .completed || isSettled {
             talk.append(.answerMessages(bot: run.bot, thread: thread))
         }
         if let session = record?.session {

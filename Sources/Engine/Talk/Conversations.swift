@@ -160,15 +160,29 @@ struct Conversations {
         Conversation(zone: zones(manner.zone) ?? .utc, limit: manner.talkLimit)
     }
 
-    /// What the bot said after the message of that number, and what it answered of what others said.
+    /// What the bot said after the message of that number, and what it answered of what others said; nothing of what was
+    /// settled without a reply, see ``ReplyRun/isSettled(by:)``.
     private func answered(
         _ bot: String, _ thread: String, _ place: ConversationRecord?, since: Int64
     ) async throws(LedgerError) -> [ThreadLine] {
         let cursor = place?.cursor ?? 0
         let messages = try await ledger.messages(
             bot: bot, thread: thread, after: since, limit: Self.history)
+        let settled = try await settledRuns(Set(messages.compactMap(\.record.askedRun)))
         return try await lines(
-            messages.reversed().filter { $0.record.message.author == .bot || $0.number <= cursor })
+            messages.reversed().filter { message in
+                guard message.record.message.author != .bot else {
+                    return message.record.run.map { !settled.contains($0) } ?? true
+                }
+                return message.number <= cursor
+                    && message.record.askedRun.map { !settled.contains($0) } ?? true
+            })
+    }
+
+    private func settledRuns(_ ids: Set<String>) async throws(LedgerError) -> Set<String> {
+        guard !ids.isEmpty else { return [] }
+        let runs = try await ledger.runs(ids: ids)
+        return Set(runs.filter { ReplyRun.isSettled(by: RunOutcome($0.state, $0.reason)) }.map(\.id))
     }
 
     private func lines(_ messages: [NumberedMessage]) async throws(LedgerError) -> [ThreadLine] {

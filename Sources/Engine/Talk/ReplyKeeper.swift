@@ -116,6 +116,16 @@ package enum ReplyRun {
         isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput) && waited >= messageExpiry
     }
 
+    /// Whether a run that ended so settles what it was to answer without a reply: it is neither asked again, nor shown
+    /// to its bot later.
+    ///
+    /// A provider that finds a prompt too long, or declines it, does so each time, and each later prompt of the thread
+    /// would hold it; what expired was said too long ago.
+    static func isSettled(by outcome: RunOutcome) -> Bool {
+        guard outcome.state == .failed else { return false }
+        return [.promptTooLong, .refused, .expired].contains(outcome.reason)
+    }
+
     /// The name that the runs of a bot's conversations have.
     package static func job(of bot: String) -> String { bot.prefix(57) + ".reply" }
 }
@@ -132,7 +142,9 @@ extension JobSpec {
             name: ReplyRun.job(of: bot), bot: bot, action: .prompt(""),
             schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
         self.thread = thread
-        overlap = .queueAll
+        // Each conversation has one run at a time; the bot's lane has them one by one, and one that waits for another
+        // attempt holds up no other conversation.
+        overlap = .allow
         attempts = ReplyRun.attempts
         backoff = ReplyRun.backoff
         retriesLost = true

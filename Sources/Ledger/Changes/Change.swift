@@ -77,7 +77,7 @@ package indirect enum Change: Sendable {
     /// Keeps the bot's summary of what was said in the thread up to row `through`. Its session began after that, or a
     /// summary of more is kept: ignored.
     case keepSummary(String, bot: String, thread: String, through: Int64)
-    /// Begins a new session in every thread of the bot.
+    /// Begins a new session in every thread of the bot; what a run was given and has not answered is not asked again.
     case beginSession(bot: String)
     /// Notes a person's reaction to a message. The same word again, or no such message: ignored.
     case react(ReactionRecord)

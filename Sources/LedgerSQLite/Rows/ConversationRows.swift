@@ -54,7 +54,7 @@ struct ConversationRows {
             INSERT INTO conversation (bot, thread, cursor, given, given_at, since)
             SELECT bot, thread, 0, 0, 0, max(number) FROM message WHERE bot = ? GROUP BY bot, thread
             ON CONFLICT (bot, thread) DO UPDATE SET since = excluded.since, continuation = NULL,
-                summary = NULL, summarized = 0
+                summary = NULL, summarized = 0, cursor = max(cursor, min(given, excluded.since))
             """, in: database)
         react = try Prepared(
             """

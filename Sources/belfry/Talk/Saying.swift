@@ -168,7 +168,8 @@ struct BotResetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Starts a new session with a bot.",
         discussion: """
-            The bot is shown nothing of what was said before. The messages are kept.
+            The bot is shown nothing of what was said before, and what it was asked and could not answer is not \
+            asked again. The messages are kept.
 
               belfry bot reset sage
             """)

@@ -190,6 +190,52 @@ import Tracking
         #expect(talk(decider.withdrawn(run(), at: at("10:00:01"))) == ["giveMessages sage/main to r"])
     }
 
+    @Test(arguments: [RunReason.promptTooLong, .refused, .expired])
+    func `settles what its provider will never answer, and what was said too long ago`(reason: RunReason) {
+        let step = failing(reason)
+        #expect(step.after.state == .failed && step.after.reason == reason)
+        #expect(talk(step) == ["answerMessages sage/main"])
+        #expect(ReplyRun.isSettled(by: RunOutcome(.failed, reason)))
+    }
+
+    @Test(arguments: [RunReason.badRequest, .auth, .model, .truncated, .providerFailed])
+    func `leaves what another failure kept from its answer to the next message`(reason: RunReason) {
+        #expect(talk(failing(reason)).isEmpty)
+        #expect(!ReplyRun.isSettled(by: RunOutcome(.failed, reason)))
+    }
+
+    /// The last attempt of the run fails for that reason.
+    private func failing(_ reason: RunReason) -> RunStep {
+        var record = ExitRecord(
+            key: RunKey(run: "r", attempt: 6), cause: .exited, startedAt: at("10:00:01"),
+            endedAt: at("10:00:05"))
+        record.fault = AttemptFault(reason, "sage: no", mayPass: false)
+        return RunDecider(boot: "b").ended(
+            run(attempt: 6, .running), record, outlook: Outlook(spec: spec))
+    }
+
+    @Test func `holds up no other conversation while it waits for another attempt`() {
+        func waiting(_ id: String, in thread: String) -> Waiting {
+            var run = run(id)
+            run.spec = JobSpec(replyIn: thread, of: "sage")
+            return Waiting(run, run.spec)
+        }
+        var queue = RunQueue()
+        let (first, second) = (waiting("first", in: "main"), waiting("second", in: "news"))
+        queue.set(first.performer, isReady: true)
+        queue.join(first, first: false)
+        queue.join(second, first: false)
+        // One at a time: the bot has one lane.
+        #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["first"])
+        #expect(queue.takeTurns(9, at: .zero).isEmpty)
+        // As a run that is to be tried again leaves it.
+        queue.leave("first", first.places.filter { $0 != .job(first.job) })
+        queue.delay(first, until: .seconds(5))
+        #expect(queue.takeTurns(9, at: .seconds(1)).map(\.id) == ["second"])
+        queue.leave("second", second.places)
+        #expect(queue.takeTurns(9, at: .seconds(5)).map(\.id) == ["first"])
+    }
+
     @Test func `rolls the cursor back when nothing was said, and keeps what was`() {
         let decider = RunDecider(boot: "b")
         var record = ExitRecord(

@@ -87,6 +87,32 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `asks nothing again after a new session that was given before, and all that was not`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            func waiting() async throws -> [String] {
+                let cursor = try await ledger.conversation(bot: "sage", thread: "main")?.cursor ?? 0
+                return try await ledger.said(bot: "sage", thread: "main", after: cursor, limit: 9)
+                    .map(\.record.message.id)
+            }
+            try await ledger.commit([
+                said("m1"), .giveMessages(bot: "sage", thread: "main", run: "r1", through: 1, at: at(1)),
+                said("m2"),
+            ])
+            #expect(try await waiting() == ["m1", "m2"])
+            try await ledger.commit([.beginSession(bot: "sage")])
+            #expect(try await waiting() == ["m2"])
+            // A run that never began was given all there will ever be.
+            try await ledger.commit([
+                .giveMessages(bot: "sage", thread: "main", run: "r2", through: .max, at: at(2)),
+                .beginSession(bot: "sage"), said("m3"),
+            ])
+            #expect(try await waiting() == ["m3"])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `keeps what resumes it until that is lost, or another session begins`(
         _ backend: LedgerBackend
     ) async throws {

@@ -76,6 +76,10 @@ struct ModelTalk {
                 conversations[message.message.itemKey]?.record.continuation = nil
                 conversations[message.message.itemKey]?.record.summary = nil
                 conversations[message.message.itemKey]?.record.summarized = 0
+                if let known = conversations[message.message.itemKey]?.record {
+                    conversations[message.message.itemKey]?.record.cursor =
+                        max(known.cursor, min(known.given, known.since))
+                }
             }
         case .react(let reaction):
             guard let index = messages.firstIndex(where: { $0.message.id == reaction.message }),
