@@ -1,6 +1,8 @@
 import API
 import Delivery
 import Engine
+import Grouping
+import Ledger
 import Timeline
 
 extension DaemonHandler {
@@ -31,14 +33,32 @@ extension DaemonHandler {
     }
 
     func digest() async throws(APIError) -> [WireHeldItem] {
-        try await asking(await control.digest()).map {
-            WireHeldItem(
-                channel: $0.channel, item: WireItem($0.version, pinned: []), until: Timestamp($0.until))
+        try await asking(await control.digest()).map { held in
+            switch held.content {
+            case .version(let version):
+                return WireHeldItem(
+                    channel: held.channel, item: WireItem(version, pinned: []), until: Timestamp(held.until))
+            case .entry(let entry, let matter):
+                var item = WireHeldItem(
+                    channel: held.channel, item: WireItem(entry, matter), until: Timestamp(held.until))
+                item.outbox = entry.id
+                return item
+            }
         }
     }
 
     func endSilence(_ id: String) async throws(APIError) -> WireSilence {
         WireSilence(try await asking(await control.endSilence(id)), at: control.clock.now)
+    }
+}
+
+extension WireItem {
+    /// What waits in the outbox; it has no version, and its text is how a digest lists it.
+    fileprivate init(_ entry: OutboxRecord, _ held: HeldMatter) {
+        let kind = entry.type.split(separator: ".").first == "run" ? "job" : "thread"
+        self.init(
+            key: entry.item ?? entry.cause, kind: kind, urgency: held.topic.urgency.rawValue, revision: 0)
+        (job, bot, reason) = (held.topic.job, held.topic.bot, held.line)
     }
 }
 

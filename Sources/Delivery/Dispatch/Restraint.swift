@@ -51,6 +51,7 @@ package struct QuietHoursStage: DispatchStage {
         at now: Moment
     ) -> StageDecision {
         guard matter.canBeHeld, !matter.isWanted, matter.topic.urgency < .critical,
+            channel.audience != .pagers,
             let end = rules.restraint(of: matter.topic.bot).quiet?.end(at: now)
         else { return .pass }
         if let deadline = matter.deadline, deadline <= end { return .pass }
@@ -74,6 +75,7 @@ package struct BudgetStage: DispatchStage {
         at now: Moment
     ) -> StageDecision {
         guard !dispatch.isSilent, matter.canBeHeld, !matter.isWanted, matter.topic.urgency < .critical,
+            channel.audience != .pagers,
             let budget = rules.restraint(of: matter.topic.bot).budget, matter.rings(on: channel.name),
             let room = matter.interruptions.room(within: budget, on: channel.name, matter.topic.bot, at: now)
         else { return .pass }

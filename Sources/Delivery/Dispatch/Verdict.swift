@@ -102,6 +102,10 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     case othersFirst
     /// It was answered before this channel was to ask.
     case answeredBefore
+    /// It was held, and came with others in one digest.
+    case digest
+    /// Somebody saw it elsewhere while a rule kept it back.
+    case seenElsewhere
 
     /// The reason as the fragment of a sentence.
     package var words: String {
@@ -125,6 +129,8 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .quietHours: "quiet hours"
         case .othersFirst: "other channels have it first"
         case .answeredBefore: "the question was closed before this channel was to ask it"
+        case .digest: "it came in a digest of what was held"
+        case .seenElsewhere: "somebody saw it while it was held"
         }
     }
 }
@@ -284,12 +290,15 @@ package struct DispatchRules: Hashable, Sendable {
         package var isLevel: Bool
         /// Whether it is where a person sits: a question with a grace is asked there at once.
         package var isNear: Bool
+        /// Who is at its other end.
+        package var audience: Audience
 
-        /// A channel; left out, one is near that edits in place.
-        package init(_ name: String, isLevel: Bool, isNear: Bool? = nil) {
+        /// A channel; left out, one is near that edits in place, and people are there; programs are elsewhere.
+        package init(_ name: String, isLevel: Bool, isNear: Bool? = nil, audience: Audience? = nil) {
             self.name = name
             self.isLevel = isLevel
             self.isNear = isNear ?? isLevel
+            self.audience = audience ?? (isLevel ? .people : .programs)
         }
     }
 

@@ -38,33 +38,41 @@ extension Fact {
     package struct Reading: FactContent {
         /// What is stored beside the columns.
         package struct Payload: Codable {
-            let through: ISOMoment
+            let through: ISOMoment?
+            var by: String?
         }
 
-        /// The text form of the thread's key.
+        /// The text form of the item's key.
         package var item: String
         /// The bot's name.
         package var bot: String
         /// Up to when; `nil` counts as everything.
         package var through: Moment?
+        /// Who read it, or where; `nil`: that is not known.
+        package var by: String?
 
-        /// A thread was read up to `through`.
-        package init(_ item: String, bot: String, through: Moment?) {
+        /// An item was read, a thread up to `through`.
+        package init(_ item: String, bot: String, through: Moment?, by: String? = nil) {
             self.item = item
             self.bot = bot
             self.through = through
+            self.by = by
         }
 
         /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             self.init(
-                columns.subject ?? "", bot: columns.bot ?? "belfry", through: payload?.through.moment)
+                columns.subject ?? "", bot: columns.bot ?? "belfry", through: payload?.through?.moment,
+                by: payload?.by)
         }
 
         /// The thread and its bot.
         package var columns: FactColumns { FactColumns(bot: bot, subject: item) }
-        /// Up to when.
-        package var payload: Payload? { through.map { Payload(through: ISOMoment(moment: $0)) } }
+        /// Up to when, and who.
+        package var payload: Payload? {
+            guard through != nil || by != nil else { return nil }
+            return Payload(through: through.map(ISOMoment.init), by: by)
+        }
     }
 
     /// Which item it is.

@@ -9,6 +9,7 @@ import Tracking
 /// - Source: Alertmanager's API v2, `POST /alerts`; `api/v2/api.go` and `types.Alert.Merge` of 0.25.
 package struct AlertmanagerForm: HTTPForm {
     package static let kind = ChannelKind("alertmanager", isLevel: false)
+    package static let audience = Audience.pagers
     package static let fields =
         [
             FormField("url", .address, "the Alertmanager", example: "https://alerts.example.org"),

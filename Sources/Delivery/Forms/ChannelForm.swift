@@ -12,6 +12,8 @@ package protocol ChannelForm: Hashable, Sendable {
     static var fields: [FormField] { get }
     /// Keys of later versions, which deserve another sentence than "unknown".
     static var laterFields: [String] { get }
+    /// Who is at its other end; people, as left out.
+    static var audience: Audience { get }
 
     /// Settings as they were read.
     /// - Throws: ``FormError`` with the key at fault.
@@ -27,6 +29,7 @@ extension ChannelForm {
     /// The kind of this form.
     package var kind: ChannelKind { Self.kind }
     package static var laterFields: [String] { [] }
+    package static var audience: Audience { .people }
     package var doubt: (message: String, hint: String)? { nil }
 }
 

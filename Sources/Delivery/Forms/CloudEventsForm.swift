@@ -7,6 +7,7 @@ import Tracking
 /// - Source: CloudEvents 1.0.2, its JSON event format, HTTP protocol binding and HTTP webhook 1.0.2.
 package struct CloudEventsForm: HTTPForm {
     package static let kind = ChannelKind("cloudevents", isLevel: false)
+    package static let audience = Audience.programs
     package static let fields =
         [
             FormField("url", .address, "where events are posted", example: "https://host/path"),

@@ -4,6 +4,7 @@ import Tracking
 /// Any program: it is run for each notice, with the notice as JSON on its standard input and its words in the environment.
 package struct CommandForm: ProgramForm {
     package static let kind = ChannelKind("command", isLevel: false)
+    package static let audience = Audience.programs
     package static let fields = [
         FormField(
             programKey, .words, "the program that is run for each notice, and its arguments",

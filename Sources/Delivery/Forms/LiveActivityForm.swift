@@ -9,6 +9,7 @@ import Tracking
 /// - Source: Apple's documentation, "Starting and updating Live Activities with ActivityKit push notifications".
 package struct LiveActivityForm: HTTPForm {
     package static let kind = ChannelKind("live-activity", isLevel: false)
+    package static let audience = Audience.programs
     package static let fields =
         [
             FormField("url", .address, "the relay", example: "https://relay.example.org/push"),

@@ -7,6 +7,7 @@ import Tracking
 /// - Source: PagerDuty's Events API v2, "Send an event", and its PD-CEF fields.
 package struct PagerDutyForm: HTTPForm {
     package static let kind = ChannelKind("pagerduty", isLevel: false)
+    package static let audience = Audience.pagers
     package static let fields =
         [
             FormField(

@@ -9,6 +9,7 @@ import Tracking
 /// - Source: healthchecks.io's documentation, "Pinging API".
 package struct PingForm: HTTPForm {
     package static let kind = ChannelKind("ping", isLevel: false)
+    package static let audience = Audience.pagers
     package static let fields =
         [
             FormField(

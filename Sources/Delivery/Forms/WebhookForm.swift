@@ -6,6 +6,7 @@ package import Tracking
 /// - Source: Standard Webhooks 1.0.0.
 package struct WebhookForm: HTTPForm {
     package static let kind = ChannelKind("webhook", isLevel: false)
+    package static let audience = Audience.programs
     package static let fields =
         [
             FormField("url", .address, "where webhooks are posted", example: "https://host/path"),

@@ -120,9 +120,10 @@ package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {
     /// It failed for good, or too often. Becomes `.pending` by `outbox retry`, or `.discarded`.
     case dead
     /// A rule keeps it back until its moment; nothing that happens to its channel releases it.
-    /// Becomes `.pending` at that moment or by `outbox retry`, `.superseded`, `.expired` or `.discarded`.
+    /// Becomes `.pending` at that moment or by `outbox retry`, `.suppressed` by a rule that came meanwhile,
+    /// `.superseded`, `.expired` or `.discarded`.
     case held
-    /// Not sent, by a rule. Only in rows of earlier versions: never written, a verdict says it now. Stays so.
+    /// Held, and then not sent by a rule that was made meanwhile; a verdict says which. Stays so.
     case suppressed
     /// A newer entry of the same item says more; this one was never tried. Stays so.
     case superseded
@@ -143,7 +144,8 @@ package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {
     package func canBecome(_ next: OutboxState) -> Bool {
         switch self {
         case .pending: [.delivered, .dead, .waiting, .held, .superseded, .expired, .discarded].contains(next)
-        case .waiting, .held: [.pending, .superseded, .expired, .discarded].contains(next)
+        case .waiting: [.pending, .superseded, .expired, .discarded].contains(next)
+        case .held: [.pending, .suppressed, .superseded, .expired, .discarded].contains(next)
         case .dead, .expired: [.pending, .discarded].contains(next)
         case .delivered, .suppressed, .superseded, .discarded: false
         }

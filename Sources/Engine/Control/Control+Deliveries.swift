@@ -97,8 +97,14 @@ extension Control {
         return deliveries
     }
 
-    /// The entry that a verdict made, or joined.
+    /// The entry that a verdict made or joined, or the digest that lists it.
     private func entry(of verdict: VerdictRecord) async throws(LedgerError) -> OutboxRecord? {
+        let made = try await madeEntry(of: verdict)
+        guard let digest = made?.listedIn else { return made }
+        return try await ledger.outbox(id: digest) ?? made
+    }
+
+    private func madeEntry(of verdict: VerdictRecord) async throws(LedgerError) -> OutboxRecord? {
         guard let item = verdict.item else {
             return try await ledger.outbox(cause: "event:\(verdict.event):\(verdict.channel)")
         }

@@ -27,9 +27,10 @@ extension Control {
     }
 
     /// Marks a message, and all that was said in its thread before it, as read; its id may be shortened.
-    package func read(_ id: String) async throws(EngineError) -> MessageRecord {
+    package func read(_ id: String, by reader: String? = nil) async throws(EngineError) -> MessageRecord {
         var record = try await message(id)
-        try await read(bot: record.message.bot, thread: record.message.thread, through: record.message.at)
+        try await read(
+            bot: record.message.bot, thread: record.message.thread, through: record.message.at, by: reader)
         record.read = true
         return record
     }
@@ -43,13 +44,16 @@ extension Control {
     }
 
     /// Marks what was said in a thread up to `through` as read.
-    package func read(bot: String, thread: String, through: Moment) async throws(EngineError) {
+    package func read(
+        bot: String, thread: String, through: Moment, by reader: String? = nil
+    ) async throws(EngineError) {
         let key = ItemKey.thread(bot: bot, thread: thread)
         try await commit([
             .markRead(bot: bot, thread: thread, through: through),
             .append(
                 NewEvent(
-                    .messageRead(Fact.Reading("\(key)", bot: bot, through: through)), at: clock.now)),
+                    .messageRead(Fact.Reading("\(key)", bot: bot, through: through, by: reader)),
+                    at: clock.now)),
         ])
     }
 

@@ -96,7 +96,7 @@ extension Control {
     ) async throws(LedgerError) -> [VerdictRecord] {
         let cause = entry.cause.split(separator: ":")
         let found: [VerdictRecord]
-        if let item = entry.item {
+        if let item = entry.item, !entry.cause.hasPrefix("event:") {
             // An entry is rewritten by what joins it, until it is sent.
             found = try await ledger.verdicts(onItem: item, from: 0, newest: true, limit: limit).filter {
                 $0.at >= entry.createdAt && $0.at <= entry.settledAt ?? .distantFuture

@@ -52,14 +52,15 @@ package struct EngineConfiguration: Sendable {
     ///
     /// Also of channels that were left out: what is for them waits until they are back.
     package var rules: DispatchRules {
-        func channel(_ name: String, _ kind: ChannelKind) -> DispatchRules.Channel {
-            DispatchRules.Channel(name, isLevel: kind.isLevel, isNear: kind == DesktopForm.kind)
+        func channel(_ name: String, _ kind: ChannelKind, _ audience: Audience?) -> DispatchRules.Channel {
+            DispatchRules.Channel(
+                name, isLevel: kind.isLevel, isNear: kind == DesktopForm.kind, audience: audience)
         }
-        let present = channels.map { channel($0.name, $0.kind) }
-        let missing = leftOut.compactMap(\.channel)
-        var rules = DispatchRules(
-            routing: routing,
-            channels: present + missing.map { channel($0.name, $0.kind) })
+        let present = channels.map { channel($0.name, $0.kind, type(of: $0.form).audience) }
+        let missing = leftOut.compactMap { left in
+            left.channel.map { channel($0.name, $0.kind, left.form.map { type(of: $0).audience }) }
+        }
+        var rules = DispatchRules(routing: routing, channels: present + missing)
         rules.silences = silences
         rules.inhibitions = inhibitions
         for (name, bot) in bots where bot.restraint != Restraint() { rules.restraints[name] = bot.restraint }

@@ -142,6 +142,14 @@ final class ItemCache: Turn {
     /// Takes over what rules remember, as the ledger holds it.
     func restore(_ standing: Standing) { state.withLock { $0.standing = standing } }
 
+    /// When the first of what the outbox holds is judged again.
+    var nextRelease: Moment? { state.withLock { $0.kept == nil ? nil : $0.standing.nextRelease } }
+
+    /// Whether something that the outbox holds is to be judged again.
+    func isReleaseDue(at now: Moment) -> Bool {
+        state.withLock { $0.kept != nil && $0.standing.isReleaseDue(at: now) }
+    }
+
     /// When the first item must be woken.
     var nextFlush: Moment? { state.withLock { $0.kept?.nextFlush } }
 
@@ -241,7 +249,13 @@ final class ItemCache: Turn {
                 state.chosen = state.held
                 return state.chosen
             }
-            return keys.isEmpty ? nil : reads(waking: keys + noteDigests())
+            var reads = keys.isEmpty ? TurnReads() : reads(waking: keys + noteDigests())
+            reads.held = .judgedAgain
+            return reads
+        case .releaseHeld:
+            var reads = TurnReads()
+            reads.held = .judgedAgain
+            return reads
         case .leave:
             return TurnReads()
         case .report(let states):
@@ -282,11 +296,17 @@ final class ItemCache: Turn {
             }
         case .release:
             let keys = chosen
-            return try turn(by: input, on: Set(keys + digests)) { turn in turn.release(keys) }
+            return try turn(by: input, on: Set(keys + digests)) { turn in
+                turn.release(keys)
+                turn.releaseHeld(.wanted)
+            }
+        case .releaseHeld:
+            return try turn(by: input, on: []) { turn in turn.releaseHeld(.due) }
         case .judgeAgain:
             let keys = chosen
             return try turn(by: input, on: Set(keys)) { turn in
                 for key in keys { turn.judgeAgain(key) }
+                turn.releaseHeld(.rules)
             }
         case .leave(let jobs):
             let storms = state.withLock(\.newestStorms)
@@ -306,11 +326,16 @@ final class ItemCache: Turn {
     func settle(_ isKept: Bool) {
         let (rewritten, isNews) = state.withLock { state in
             let (before, wasBlank) = (state.kept?.nextFlush, state.kept == nil)
+            let release = state.standing.nextRelease
             let rewritten = state.rewritten
             state.rewritten = []
             if isKept { state.keepAddition() } else { state.kept = nil }
             state.addition = nil
-            return (rewritten, state.kept?.nextFlush != before || (state.kept == nil) != wasBlank)
+            return (
+                rewritten,
+                state.kept?.nextFlush != before || (state.kept == nil) != wasBlank
+                    || state.standing.nextRelease != release
+            )
         }
         inHand.endRewriting(rewritten)
         if isNews { bell.ring() }
@@ -391,6 +416,8 @@ struct ItemErrand: Turn {
         case judgeAgain
         /// Shows what quiet hours and budgets keep back.
         case release
+        /// Judges again what the outbox holds until now.
+        case releaseHeld
         /// Takes these jobs out of their storms: they were removed.
         case leave([String])
         /// Shows where these runs are.

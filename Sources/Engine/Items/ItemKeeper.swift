@@ -81,7 +81,8 @@ package actor ItemKeeper: Keeper {
         try await followBoard()
         let now = clock.now
         if cache.isDue(at: now) { try await run(.wake(cache.due(at: now))) }
-        return .earliest(cache.nextFlush, nextBoardLook())
+        if cache.isReleaseDue(at: now) { try await run(.releaseHeld) }
+        return .earliest(cache.nextFlush, cache.nextRelease, nextBoardLook())
     }
 
     /// Reads what happened before this daemon started, or while turns were refused.

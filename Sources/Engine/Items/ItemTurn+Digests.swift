@@ -31,7 +31,7 @@ extension KeptItem {
 }
 
 extension ItemTurn {
-    private static let digestLines = 10
+    static let digestLines = 10
 
     /// Sums up in one notice for each channel what these items show there now, where it is more than one thing.
     ///
@@ -50,7 +50,7 @@ extension ItemTurn {
     }
 
     private mutating func sendDigest(of held: [HeldBack], on channel: String) {
-        let shown = held.prefix(Self.digestLines).map { line(of: $0.version) }
+        let shown = held.prefix(Self.digestLines).map { line(of: notice(of: $0.version)) }
         let rest = held.count - shown.count
         let lines = shown + (rest > 0 ? ["and \(rest) more"] : [])
         var message = Message(
@@ -65,15 +65,15 @@ extension ItemTurn {
     }
 
     /// `ops: Disk is full`, `backup failed`.
-    private func line(of version: ItemSnapshot) -> String {
-        let notice = self.notice(of: version)
+    func line(of notice: Notice) -> String {
         let first = notice.body.split(separator: "\n").last.map(String.init) ?? ""
         return Preview.cut(first.isEmpty ? notice.title : "\(notice.title): \(first)", to: 100)
     }
 }
 
 extension ItemSnapshot.Content {
-    fileprivate var relevance: Int {
+    /// How much it matters among things of the same urgency.
+    var relevance: Int {
         switch self {
         case .question: 3
         case .storm: 2

@@ -56,6 +56,10 @@ extension ItemTurn {
 
     private mutating func takeMessage(_ post: Fact.Post, _ record: EventRecord) {
         guard let message = input.messages[post.message]?.message else { return }
+        // Whoever replies has read it.
+        if message.author == .user {
+            endWaits(of: message.itemKey, seenBy: input.messages[post.message]?.sender ?? "a reply")
+        }
         let (now, policy) = (now, configuration.bot(message.bot).policy)
         update(message.itemKey, bot: message.bot, by: record.seq) { item in
             if let channel = post.channel { item.only = [channel] }
@@ -71,14 +75,14 @@ extension ItemTurn {
         {
             return
         }
-        endWaits(of: key)
+        endWaits(of: key, seenBy: reading.by ?? "somebody")
         let now = now
         update(key, bot: reading.bot) { $0.seen(revision: nil, on: nil, at: now) }
     }
 
     private mutating func takeDismissal(_ dismissal: Fact.Dismissal) {
         guard let key = ItemKey(dismissal.item) else { return }
-        endWaits(of: key)
+        endWaits(of: key, seenBy: dismissal.channel ?? "somebody")
         let now = now
         if case .thread(let bot, let thread) = key, let shown = item(key, bot: bot).shown,
             shown.revision == dismissal.revision, case .messages(_, let last) = shown.content,
@@ -189,7 +193,7 @@ extension ItemTurn {
         var fact = JobFact(record.event, of: run)
         fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
         describe(&matter, spec, job: run.job, bot: run.bot, urgency: fact.urgency)
-        _ = dispatch(record, matter) { turn in
+        _ = dispatch(record, matter, about: .job(run.job)) { turn in
             (
                 turn.notice(of: recovery, fact, job: run.job, bot: run.bot, icon: spec?.icon),
                 turn.object("run", WireRun(run, live: nil, at: turn.now))
@@ -399,14 +403,15 @@ extension ItemTurn {
                 if let bot = matter.topic.bot { standing.ring(on: verdict.channel, bot, at: now, by: rules) }
                 let made = bulletin ?? make(self)
                 bulletin = made
-                insert(dispatch, record, to: verdict.channel, made)
+                insert(dispatch, record, to: verdict.channel, nil, made)
             case .hold(let dispatch, let until, let reason):
                 let made = bulletin ?? make(self)
                 bulletin = made
-                let isWaiting = reason == .othersFirst
-                if isWaiting, let key { waits[key, default: [:]][verdict.channel] = until }
-                insert(
-                    dispatch, record, to: verdict.channel, heldUntil: until, of: isWaiting ? key : nil, made)
+                if reason == .othersFirst, let key { waits[key, default: [:]][verdict.channel] = until }
+                let held = HeldMatter(
+                    reason: reason, event: record.seq, topic: matter.topic, line: line(of: made.notice),
+                    relevance: HeldMatter.relevance(of: dispatch.type))
+                insert(dispatch, record, to: verdict.channel, (held, until), of: key, made)
             case .suppress: break
             }
             verdicts.append(VerdictRecord(verdict, of: record.seq, at: now))
@@ -415,18 +420,16 @@ extension ItemTurn {
     }
 
     private mutating func insert(
-        _ dispatch: Dispatch, _ record: EventRecord, to channel: String, heldUntil until: Moment? = nil,
-        of item: ItemKey? = nil, _ bulletin: Bulletin
+        _ dispatch: Dispatch, _ record: EventRecord, to channel: String,
+        _ hold: (held: HeldMatter, until: Moment)? = nil, of item: ItemKey? = nil, _ bulletin: Bulletin
     ) {
         guard let body = configuration.render(bulletin, for: channel) else { return }
         // A person's test goes before all that waits, however much that is.
         let due = record.event.type == .test ? Moment(seconds: 0) : now
-        changes.append(
-            .insertOutbox(
-                OutboxRecord(
-                    id: tools.makeID(), channel: channel, cause: "event:\(record.seq):\(channel)",
-                    type: dispatch.type, reason: dispatch.reason, state: until == nil ? .pending : .held,
-                    createdAt: now, nextAt: until ?? due, run: record.event.fact.columns.run,
-                    item: item.map { "\($0)" }, body: body)))
+        queue(
+            OutboxRecord(
+                id: tools.makeID(), channel: channel, cause: "event:\(record.seq):\(channel)",
+                type: dispatch.type, reason: dispatch.reason, createdAt: now, nextAt: due,
+                run: record.event.fact.columns.run, item: item.map { "\($0)" }, body: body), hold)
     }
 }

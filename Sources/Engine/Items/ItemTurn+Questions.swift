@@ -16,7 +16,7 @@ extension ItemTurn {
             guard record.event.type != .questionAsked else { return }
             return update(key, bot: OwnThread.bot) { $0.decideQuestion { $0.close() } }
         }
-        if news.end != nil { endWaits(of: key) }
+        if let end = news.end { endWaits(of: key, seenBy: end.by ?? "somebody") }
         // An answer that is only given again has nothing to say: that is what it was trusted for.
         guard news.end?.by?.hasPrefix(QuestionEnd.trust) != true else { return }
         let shown = dispatch(record, Matter(record.event.fact), about: key) { turn in

@@ -28,6 +28,8 @@ extension ItemTurn {
         }
         reads.jobs = Array(Set(events.compactMap(\.event.fact.slotJob)))
         let keys = keys(of: events, TurnInput())
+        let seen = events.compactMap(\.event.fact.seenItem)
+        if !seen.isEmpty { reads.held = .items(Array(Set(seen))) }
         let failures = events.lazy.filter(\.event.fact.isFailure).count
         reads.items = (keys + storms.free(failures).map(ItemKey.storm)).filter { !isAwake($0) }
         reads.threads = Array(keys)
@@ -126,6 +128,18 @@ enum OwnThread {
 }
 
 extension Fact {
+    /// The text form of the key of the item that it says somebody has seen, or that is over.
+    fileprivate var seenItem: String? {
+        switch self {
+        case .messageRead(let reading): reading.item
+        case .itemDismissed(let dismissal): dismissal.item
+        case .itemActed(let action): action.item
+        case .questionAnswered(let news), .questionExpired(let news), .questionWithdrawn(let news):
+            "\(ItemKey.question(news.id))"
+        default: nil
+        }
+    }
+
     /// The id of the message that an item takes in.
     fileprivate var message: String? { if case .messagePosted(let post) = self { post.message } else { nil } }
 

@@ -46,6 +46,8 @@ struct ItemTurn {
     /// What rules remember.
     var standing: Standing
     private let standingBefore: Standing
+    /// The entries of the input that this turn released, or took out of line.
+    var settledHolds: Set<String> = []
     /// The channels whose held items are listed in one digest, and so come without a sound.
     var digested: Set<String> = []
     /// The channels that wait for somebody to see an item, by what this turn queued for them, and until when.
@@ -158,7 +160,8 @@ struct ItemTurn {
     }
 
     /// Somebody has seen an item, or it is over: channels that waited for that are not notified of it.
-    mutating func endWaits(of key: ItemKey) {
+    mutating func endWaits(of key: ItemKey, seenBy who: String? = nil) {
+        if let who { withdrawHeld(of: key, seenBy: who) }
         var item = item(key, bot: OwnThread.bot)
         guard !item.waiting.isEmpty else { return }
         // Those whose wait was over have been notified, which is to be kept as well.
@@ -244,7 +247,10 @@ struct ItemTurn {
                 insert(dispatch, snapshot, of: item, to: name)
             case .hold(let dispatch, let until, let reason):
                 if reason == .othersFirst { item.wait([name: until], at: now) }
-                insert(dispatch, snapshot, of: item, to: name, heldUntil: until)
+                let held = HeldMatter(
+                    reason: reason, event: event, topic: matter.topic, line: line(of: notice(of: snapshot)),
+                    relevance: HeldMatter.relevance(of: dispatch.type))
+                insert(dispatch, snapshot, of: item, to: name, (held, until))
             case .suppress: break
             }
             if let event { verdicts.append(VerdictRecord(verdict, of: event, item: "\(item.key)", at: now)) }
@@ -325,20 +331,29 @@ struct ItemTurn {
 
     private mutating func insert(
         _ dispatch: Dispatch, _ snapshot: ItemSnapshot, of item: KeptItem, to channel: String,
-        heldUntil until: Moment? = nil
+        _ hold: (held: HeldMatter, until: Moment)? = nil
     ) {
         let shown = configuration.showsWholeMessages(channel) ? whole(snapshot) : snapshot
         let bulletin = Bulletin(
             Matter(snapshot, only: nil), at: snapshot.at, notice: notice(of: shown),
             objects: object("item", WireItem(snapshot, pinned: pinned(of: snapshot))))
         guard let body = configuration.render(bulletin, for: channel) else { return }
-        changes.append(
-            .insertOutbox(
-                OutboxRecord(
-                    id: tools.makeID(), channel: channel,
-                    cause: "item:\(item.key):\(item.nextRevision).\(snapshot.revision):\(channel)",
-                    type: dispatch.type, reason: dispatch.reason, state: until == nil ? .pending : .held,
-                    createdAt: now, nextAt: until ?? now, item: "\(item.key)", body: body)))
+        queue(
+            OutboxRecord(
+                id: tools.makeID(), channel: channel,
+                cause: "item:\(item.key):\(item.nextRevision).\(snapshot.revision):\(channel)",
+                type: dispatch.type, reason: dispatch.reason, createdAt: now, nextAt: now,
+                item: "\(item.key)", body: body), hold)
+    }
+
+    /// Puts an entry in the outbox, or has a rule hold it.
+    mutating func queue(_ entry: OutboxRecord, _ hold: (held: HeldMatter, until: Moment)?) {
+        var entry = entry
+        if let (held, until) = hold {
+            (entry.state, entry.held, entry.nextAt) = (.held, held, until)
+            if held.isJudgedAgain { standing.hold(on: entry.channel, until: until) }
+        }
+        changes.append(.insertOutbox(entry))
     }
 
     /// The same with its messages as they were posted, as far as they are still there.

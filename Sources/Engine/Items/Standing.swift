@@ -9,10 +9,15 @@ import Tracking
 struct Standing: Hashable, Sendable {
     private static let interruptionsName = "interruptions"
     private static let failingName = "failingCauses"
+    private static let heldName = "heldUntil"
 
     private(set) var interruptions = Interruptions()
     /// The jobs that fail now and are named by an inhibition, by name.
     private(set) var failing: [String: Topic] = [:]
+    /// When what is held in the outbox of a channel is judged again, by the channel's name.
+    private(set) var heldUntil: [String: Moment] = [:]
+    /// Nothing is held for longer: a moment further away was left behind by a clock that was set.
+    private static let longestHold = Duration.seconds(8 * 86_400)
 
     init() {}
 
@@ -24,7 +29,32 @@ struct Standing: Hashable, Sendable {
         if let text = try await ledger.fact(named: Self.failingName) {
             failing = (try? JSON.decode(from: text.utf8)) ?? failing
         }
+        if let text = try await ledger.fact(named: Self.heldName) {
+            heldUntil = (try? JSON.decode(from: text.utf8)) ?? heldUntil
+        }
     }
+
+    /// When the first that is held is judged again; nil: nothing is held.
+    var nextRelease: Moment? { heldUntil.values.min() }
+
+    /// Whether something is to be judged again now.
+    func isReleaseDue(at now: Moment) -> Bool {
+        heldUntil.values.contains { Self.isOver($0, at: now) }
+    }
+
+    /// Whether a hold until `moment` is over, or was left behind by a clock that was set.
+    static func isOver(_ moment: Moment?, at now: Moment) -> Bool {
+        guard let moment else { return true }
+        return moment <= now || moment > now + longestHold
+    }
+
+    /// Something is held in the outbox of a channel.
+    mutating func hold(on channel: String, until moment: Moment) {
+        heldUntil[channel] = min(heldUntil[channel] ?? moment, moment)
+    }
+
+    /// All that is held now was looked at.
+    mutating func forgetHolds() { heldUntil = [:] }
 
     /// A bot rang on a channel.
     mutating func ring(on channel: String, _ bot: String, at now: Moment, by rules: DispatchRules) {
@@ -49,6 +79,10 @@ struct Standing: Hashable, Sendable {
         if failing != before.failing {
             let text = String(decoding: try JSON.encode(failing), as: UTF8.self)
             changes.append(.setFact(name: Self.failingName, value: text))
+        }
+        if heldUntil != before.heldUntil {
+            let text = String(decoding: try JSON.encode(heldUntil), as: UTF8.self)
+            changes.append(.setFact(name: Self.heldName, value: text))
         }
         return changes
     }

@@ -106,6 +106,8 @@ actor OutboxLine: Keeper {
     private func releaseHeld(at now: Moment) async throws(LedgerError) {
         let due = try await ledger.outbox(states: [.held], limit: .max)
             .filter { $0.channel == channel.name && $0.nextAt.map { $0 <= now } ?? false }
+            // Those are judged again by the keeper of items.
+            .filter { $0.held?.isJudgedAgain != true }
         let changes = due.reversed().compactMap { entry in
             OutboxMove(of: entry) { $0.retry(at: now) }.map(Change.moveOutbox)
         }

@@ -105,7 +105,7 @@ package indirect enum Change: Sendable {
     case parkOutbox(OutboxPark)
     /// Gives up the entries of a channel that are pending, that wait or that a rule holds. None of them: nothing happens.
     case discardOutbox(channel: String, at: Moment)
-    /// Takes the entries of an item that a rule holds out of line. None of them: nothing happens.
+    /// Takes the entries of an item out of line that wait for other channels. None of them: nothing happens.
     case supersedeHeld(item: String, at: Moment)
     /// Makes the settled entries of a channel due again that were made since a moment, but for those that another one took
     /// the place of. None of them: nothing happens.

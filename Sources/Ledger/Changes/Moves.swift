@@ -120,6 +120,10 @@ package struct OutboxMove: Hashable, Sendable {
     package var status: Int?
     /// When it ended; only with an end state.
     package var settledAt: Moment?
+    /// Why it goes on being held; nil: as before.
+    package var held: HeldMatter?
+    /// The id of the entry that lists it; nil: as before.
+    package var listedIn: String?
 
     package init(id: String, from: OutboxState, attempts: Int, to: OutboxState, nextAttempts: Int) {
         self.id = id

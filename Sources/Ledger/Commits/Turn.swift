@@ -38,6 +38,15 @@ package struct TurnReads: Hashable, Sendable {
         case of(consumer: String, limit: Int)
     }
 
+    /// Which of the entries that rules hold.
+    package enum Held: Hashable, Sendable {
+        case none
+        /// All that is judged again when its time is over: what quiet hours and budgets hold.
+        case judgedAgain
+        /// All that is about these items, by the text form of their keys.
+        case items([String])
+    }
+
     package var events: Events?
     /// How many of the items whose timer is set to read, earliest first.
     package var itemsToWake = 0
@@ -60,6 +69,8 @@ package struct TurnReads: Hashable, Sendable {
     /// Threads whose pinned messages and untried entries on ``channels`` are read; none without channels.
     package var threads: [ItemKey] = []
     package var channels: [String] = []
+    /// What rules hold in the outbox that is read as well.
+    package var held = Held.none
     /// How many of the newest unread messages of those threads are read as well, each into ``TurnInput/messages``.
     package var unreadCount = 0
 
@@ -73,7 +84,7 @@ package struct TurnReads: Hashable, Sendable {
     /// Whether it asks for nothing.
     package var isEmpty: Bool {
         events == nil && itemsToWake == 0 && runs.isEmpty && jobs.isEmpty && messages.isEmpty && items.isEmpty
-            && (threads.isEmpty || channels.isEmpty)
+            && (threads.isEmpty || channels.isEmpty) && held == .none
     }
 }
 
@@ -97,6 +108,9 @@ package struct TurnInput: Sendable {
     package var items: [ItemKey: ItemRecord] = [:]
     /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
     package var untried: [ItemKey: [String: OutboxRecord]] = [:]
+    /// The entries of ``TurnReads/held``, oldest first, and those of the threads in which a person said one of
+    /// ``TurnReads/messages``.
+    package var held: [OutboxRecord] = []
     /// The ids of the pinned messages of the threads.
     package var pinned: Set<String> = []
     /// Whether the turn has an item already; see ``Turn/isKnown(_:)``.

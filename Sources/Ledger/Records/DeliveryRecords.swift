@@ -28,6 +28,10 @@ package struct OutboxRecord: Hashable, Sendable {
     package var item: String?
     /// The very bytes that are signed and sent.
     package var body: [UInt8]
+    /// Why a rule keeps, or kept, it back, and what decides about it again.
+    package var held: HeldMatter?
+    /// The id of the entry that was sent in its place and lists it.
+    package var listedIn: String?
 
     package init(
         id: String, channel: String, cause: String, type: String, reason: String,

@@ -3,6 +3,7 @@ import GRDB
 import Grouping
 import Ledger
 import Timeline
+import Tracking
 
 /// Outbox entries, receipts, and what is remembered of channels.
 struct OutboxRows {
@@ -25,13 +26,14 @@ struct OutboxRows {
         insert = try Prepared(
             """
             INSERT INTO outbox (id, channel, cause, type, reason, state, attempts, next_at, last_error, status,
-                created_at, settled_at, run, item, body)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (cause) DO NOTHING
+                created_at, settled_at, run, item, body, held_by, held)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (cause) DO NOTHING
             """, in: database)
         move = try Prepared(
             """
             UPDATE outbox SET state = ?, attempts = ?, next_at = ?, last_error = coalesce(?, last_error),
-                status = coalesce(?, status), settled_at = ?
+                status = coalesce(?, status), settled_at = ?, held_by = coalesce(?, held_by),
+                held = coalesce(?, held), listed_in = coalesce(?, listed_in)
             WHERE id = ? AND state = ? AND attempts = ?
             """, in: database)
         revive = try Prepared(
@@ -64,7 +66,7 @@ struct OutboxRows {
         supersede = try Prepared(
             """
             UPDATE outbox SET state = 'superseded', next_at = NULL, settled_at = ?
-            WHERE item = ? AND state = 'held'
+            WHERE item = ? AND state = 'held' AND coalesce(held_by, 'othersFirst') = 'othersFirst'
             """, in: database)
         // Once tried, so that nothing newer is written over it.
         replay = try Prepared(
@@ -88,6 +90,7 @@ struct OutboxRows {
     }
 
     func insert(_ entry: OutboxRecord) throws(StoreFailure) {
+        let held: String? = if let held = entry.held { try JSONText.encode(held) } else { nil }
         try insert.run {
             $0.put(entry.id)
             $0.put(entry.channel)
@@ -104,10 +107,13 @@ struct OutboxRows {
             $0.put(entry.run)
             $0.put(entry.item)
             $0.put(entry.body)
+            $0.put(entry.held?.reason.rawValue)
+            $0.put(held)
         }
     }
 
     func move(_ step: OutboxMove) throws(StoreFailure) {
+        let held: String? = if let held = step.held { try JSONText.encode(held) } else { nil }
         let changed = try move.run {
             $0.put(step.to)
             $0.put(step.nextAttempts)
@@ -115,6 +121,9 @@ struct OutboxRows {
             $0.put(step.lastError)
             $0.put(step.status)
             $0.put(step.settledAt)
+            $0.put(step.held?.reason.rawValue)
+            $0.put(held)
+            $0.put(step.listedIn)
             $0.put(step.id)
             $0.put(step.from)
             $0.put(step.attempts)
@@ -218,7 +227,7 @@ struct OutboxRows {
 extension OutboxRows {
     private static let query = """
         SELECT id, channel, cause, type, reason, state, attempts, next_at, last_error, status, created_at,
-            settled_at, run, item, body
+            settled_at, run, item, body, held, listed_in
         FROM outbox
         """
 
@@ -276,11 +285,30 @@ extension OutboxRows {
             }, record)
     }
 
-    /// When the first entry that a rule holds is due.
+    /// When the first entry is due that a rule holds, but for those that are judged again then.
     static func heldUntil(channel: String, in database: Database) throws(StoreFailure) -> Moment? {
-        try Prepared(
-            "SELECT min(next_at) FROM outbox WHERE channel = ? AND state = 'held'", in: database
+        let others = HeldMatter.judgedAgain.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+        return try Prepared(
+            """
+            SELECT min(next_at) FROM outbox WHERE channel = ? AND state = 'held'
+                AND coalesce(held_by, '') NOT IN (\(others))
+            """, in: database
         ).first({ $0.put(channel) }) { row in row.optionalMoment() } ?? nil
+    }
+
+    /// What rules hold, oldest first: of these items, or all that is judged again.
+    static func held(of items: [String]?, in database: Database) throws(StoreFailure) -> [OutboxRecord] {
+        guard let items else {
+            let reasons = HeldMatter.judgedAgain.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+            return try Prepared(
+                query + " WHERE state = 'held' AND held_by IN (\(reasons)) ORDER BY number", in: database
+            ).all({ _ in }, record)
+        }
+        let statement = try Prepared(
+            query + " WHERE item = ? AND state = 'held' ORDER BY number", in: database)
+        var found: [OutboxRecord] = []
+        for item in items { found += try statement.all({ $0.put(item) }, record) }
+        return found
     }
 
     private static let untriedQuery =
@@ -390,6 +418,9 @@ extension OutboxRows {
         entry.lastError = lastError
         entry.status = status
         entry.settledAt = settledAt
+        // A rule of a later version: it is released by its moment alone.
+        entry.held = row.optionalText().flatMap { try? JSON.decode(from: $0.utf8) }
+        entry.listedIn = row.optionalText()
         return entry
     }
 }

@@ -185,6 +185,16 @@ final class SQLiteTransaction: Transaction {
         for item in try TalkRows.items(of: input.items(of: reads), in: database) {
             input.items[item.key] = item
         }
+        let answered = reads.messages.compactMap { id -> String? in
+            guard let message = input.messages[id]?.message, message.author == .user else { return nil }
+            return "\(message.itemKey)"
+        }
+        if !answered.isEmpty { input.held += try OutboxRows.held(of: answered, in: database) }
+        switch reads.held {
+        case .none: break
+        case .judgedAgain: input.held += try OutboxRows.held(of: nil, in: database)
+        case .items(let items): input.held += try OutboxRows.held(of: items, in: database)
+        }
         let threads = input.threads(of: reads)
         input.pinned.formUnion(try TalkRows.pinned(in: threads, database))
         for message in try TalkRows.unread(in: threads, limit: reads.unreadCount, database) {

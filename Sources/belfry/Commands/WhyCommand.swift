@@ -106,7 +106,8 @@ enum VerdictWords {
 
     /// Whether a rule let it through without a ring.
     private static func keepsQuiet(_ verdict: WireVerdict) -> Bool {
-        verdict.action == "send" && DispatchReason(rawValue: verdict.reason) != nil
+        verdict.action == "send" && verdict.reason != DispatchReason.digest.rawValue
+            && DispatchReason(rawValue: verdict.reason) != nil
     }
 
     private static func type(of verdict: WireVerdict) -> EventType? {

@@ -102,6 +102,8 @@ extension ModelLedger {
         entry.lastError = move.lastError ?? entry.lastError
         entry.status = move.status ?? entry.status
         entry.settledAt = move.settledAt
+        entry.held = move.held ?? entry.held
+        entry.listedIn = move.listedIn ?? entry.listedIn
         outbox[index] = entry
     }
 

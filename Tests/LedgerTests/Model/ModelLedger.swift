@@ -173,7 +173,10 @@ struct ModelLedger: Sendable {
                 outbox[index].settledAt = at
             }
         case .supersedeHeld(let item, let at):
-            for index in outbox.indices where outbox[index].item == item && outbox[index].state == .held {
+            for index in outbox.indices
+            where outbox[index].item == item && outbox[index].state == .held
+                && (outbox[index].held?.reason ?? .othersFirst) == .othersFirst
+            {
                 (outbox[index].state, outbox[index].nextAt) = (.superseded, nil)
                 outbox[index].settledAt = at
             }
