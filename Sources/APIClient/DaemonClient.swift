@@ -28,13 +28,16 @@ package struct DaemonClient: Sendable {
 
     /// A client for the first of `sockets` that somebody answers on.
     ///
+    /// - Parameters:
+    ///   - sockets: The control sockets, in the order in which they are tried.
+    ///   - timeout: After this time without a sign of life the daemon counts as dead.
     /// - Throws: What the first one said, with ``ErrorCode/noDaemon``, when nobody answers on any.
-    package static func first(of sockets: [String]) throws(APIError) -> DaemonClient {
+    package static func first(of sockets: [String], timeout: Duration) throws(APIError) -> DaemonClient {
         var failure: APIError?
         for path in sockets {
             do {
-                _ = try UnixSocket(path: path, timeout: .seconds(5))
-                return DaemonClient(socket: path)
+                _ = try UnixSocket(path: path, timeout: timeout)
+                return DaemonClient(socket: path, timeout: timeout, longest: max(.seconds(30), timeout))
             } catch {
                 failure = failure ?? error
             }

@@ -42,7 +42,8 @@ package struct DaemonHandler: Sendable {
     }
 
     private func addHouse(to table: inout HandlerTable) {
-        table.on(Endpoints.health) { _ in "ok\n" }
+        // A sign of life that waits for no worker, which may all be busy.
+        table.on(Endpoints.health, isBrief: true) { _ in "ok\n" }
         table.on(Endpoints.readiness) { _ in try await readiness() }
         table.on(Endpoints.openAPI) { _ in try openAPI() }
         table.on(Endpoints.status) { _ in try await status() }

@@ -35,7 +35,7 @@ private final class Teller: APIHandler {
                 var seen: [String] = []
                 var breaks = 0
                 while seen.count < 5 {
-                    switch try feed.next(timeout: .seconds(10)) {
+                    switch try feed.next(timeout: .seconds(60)) {
                     case .event(let event) where event.id != nil: seen.append(event.data)
                     case .event, .nothing: break
                     case .broken: breaks += 1
@@ -58,7 +58,7 @@ private final class Teller: APIHandler {
                 let feed = try EventFeed(of: client, query: EventsQuery())
                 var last = ""
                 while last != "2" {
-                    if case .event(let event) = try feed.next(timeout: .seconds(10)) { last = event.data }
+                    if case .event(let event) = try feed.next(timeout: .seconds(60)) { last = event.data }
                 }
                 return Held(feed)
             }
@@ -66,7 +66,7 @@ private final class Teller: APIHandler {
         // The daemon has stopped; its socket no longer exists, and the feed keeps looking without an error.
         try await blocking {
             var arrivals: [EventFeed.Arrival] = []
-            for _ in 0..<3 { arrivals.append(try feed.value.next(timeout: .seconds(10))) }
+            for _ in 0..<3 { arrivals.append(try feed.value.next(timeout: .seconds(60))) }
             #expect(arrivals.allSatisfy { $0 == .broken })
         }
         #expect(feed.value.position == "2")

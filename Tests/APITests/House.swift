@@ -41,7 +41,7 @@ struct House: Sendable {
             ready: { opened.yield(0) })
         let house = House(
             folder: folder, ledger: keepers.ledger, control: keepers.control, handlers: handlers,
-            client: DaemonClient(socket: socket, timeout: .seconds(30)))
+            client: DaemonClient(socket: socket, timeout: .seconds(60), longest: .seconds(120)))
         return try await whileServing([keepers, listener], ready: ready) { _ in try await body(house) }
     }
 
@@ -68,9 +68,12 @@ struct House: Sendable {
         let name = UniqueID.v4()
         let output = folder.file("\(name).out")
         let errors = folder.file("\(name).err")
-        var variables = Machine.environment.merging(environment) { $1 }
-        variables["BELFRY_SOCKET"] = client.socket
+        var variables = Machine.environment
         variables["TZ"] = "UTC"
+        // A machine that is busy with other tests answers late.
+        variables["BELFRY_TIMEOUT"] = "60"
+        variables.merge(environment) { $1 }
+        variables["BELFRY_SOCKET"] = client.socket
         let flags = O_CREAT | O_WRONLY | O_TRUNC
         let pid = try ChildProgram(
             path: program, arguments: [program] + arguments, environment: variables,

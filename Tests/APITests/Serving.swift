@@ -45,7 +45,7 @@ func whileServing<Result: Sendable>(
         ready: { opened.yield(0) })
     return try await whileServing([listener], ready: ready) { _ in
         // A busy machine may need longer than the patience of a person at a terminal.
-        try await body(DaemonClient(socket: path, timeout: .seconds(30)))
+        try await body(DaemonClient(socket: path, timeout: .seconds(60), longest: .seconds(120)))
     }
 }
 

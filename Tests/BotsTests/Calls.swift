@@ -25,9 +25,10 @@ struct Scene {
 
     func call(
         timeouts: BotCall.Timeouts = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1",
-        sizeNames: SizeNames = SizeNames()
+        sizeNames: SizeNames = SizeNames(), at other: RefusingPort? = nil
     ) throws -> BotCall {
-        let url = server.url(dialect == .openAI ? "/v1/" : "", host: host)
+        let path = dialect == .openAI ? "/v1/" : ""
+        let url = other?.url(path) ?? server.url(path, host: host)
         let reach = try HTTPReach(
             url: HTTPAddress(url), allow: allow.map { text throws(FormError) in try AddressException(text) })
         let endpoint = BotEndpoint(
@@ -38,11 +39,12 @@ struct Scene {
     }
 
     /// What a call reports.
-    func ask(timeouts: BotCall.Timeouts = .init(), allow: [String] = ["127.0.0.1/32"]) async throws
-        -> [ReplyEvent]
-    {
+    func ask(
+        timeouts: BotCall.Timeouts = .init(), allow: [String] = ["127.0.0.1/32"],
+        at other: RefusingPort? = nil
+    ) async throws -> [ReplyEvent] {
         var events: [ReplyEvent] = []
-        try await call(timeouts: timeouts, allow: allow).ask(Self.prompt) { events.append($0) }
+        try await call(timeouts: timeouts, allow: allow, at: other).ask(Self.prompt) { events.append($0) }
         return events
     }
 }
@@ -303,10 +305,9 @@ enum Streams {
     }
 
     @Test func `reports that nobody listens`() async throws {
-        let server = try await ProviderServer(.init(""))
-        let scene = try Scene(server)
-        await server.stop()
-        let asking = Task { try await scene.ask() }
+        let scene = try Scene(await ProviderServer(.init("")))
+        let nobody = try RefusingPort()
+        let asking = Task { try await scene.ask(at: nobody) }
         for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
         #expect(try await asking.value.failure?.kind == .network)
     }

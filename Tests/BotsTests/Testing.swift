@@ -108,10 +108,8 @@ import Tracking
     }
 
     @Test func `shows that nobody listens, and that a host has no address`() async throws {
-        let server = try await ProviderServer(Self.list)
-        let url = server.url("/v1")
-        await server.stop()
-        #expect(words(try await test(url)) == "configuration:ok resolve:ok connect:failed")
+        let nobody = try RefusingPort()
+        #expect(words(try await test(nobody.url("/v1"))) == "configuration:ok resolve:ok connect:failed")
         let nowhere = try await test("https://no-such-host.invalid/v1")
         #expect(words(nowhere) == "configuration:ok resolve:failed")
         #expect(nowhere.fault?.reason == .botUnavailable && nowhere.fault?.mayPass == true)

@@ -129,8 +129,8 @@ private struct URLScene {
         #expect(dropped.fault?.reason == .disconnected && dropped.fault?.mayPass == true)
         let tls = try await end("https://127.0.0.1:\(port)/")
         #expect(tls.fault?.reason == .tlsFailed)
-        await server.stop()
-        let refused = try await end("http://127.0.0.1:\(port)/")
+        let nobody = try RefusingPort()
+        let refused = try await end(nobody.url("/"))
         #expect(refused.fault?.reason == .connectFailed && refused.fault?.mayPass == true)
         let unknown = try await end("https://no-such-host.invalid/key")
         #expect(unknown.fault?.reason == .dnsFailed)
@@ -146,10 +146,15 @@ private struct URLScene {
 
     @Test func `times out`() async throws {
         let server = try await server(.init("one", then: .hang))
-        let scene = try URLScene()
-        let end = try await scene.end(scene.order(server.url()) { $0.timeout = .milliseconds(300) })
-        #expect(end.cause == .timeout && end.fault?.text.contains("no complete answer within") == true)
-        #expect(scene.output == "one")
+        var output = ""
+        // On a busy machine the beginning of the answer may come too late, and the next one has more time.
+        for timeout in [Duration.milliseconds(300), .seconds(3), .seconds(30)] where output.isEmpty {
+            let scene = try URLScene()
+            let end = try await scene.end(scene.order(server.url()) { $0.timeout = timeout })
+            #expect(end.cause == .timeout && end.fault?.text.contains("no complete answer within") == true)
+            output = scene.output
+        }
+        #expect(output == "one")
     }
 
     @Test func `ends at sixty-four MiB`() async throws {

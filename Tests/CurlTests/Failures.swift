@@ -22,9 +22,8 @@ import Testing
     }
 
     @Test func `reports that nobody listens`() async throws {
-        let server = try await HookServer()
-        await server.stop()
-        guard case .connect(let fault) = await failure(of: server.url()) else {
+        let nobody = try RefusingPort()
+        guard case .connect(let fault) = await failure(of: nobody.url("/")) else {
             Issue.record("no connect error")
             return
         }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Daemon and warden, killed at random moments under load; `bench chaos 1000` does it for as long as one likes.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct `a tower under chaos` {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct `a tower under chaos` {
     @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
     func `loses and doubles no slot, no run and no notice in twenty kills`(seed: UInt64) async throws {
         let bench = try ChildProcess(

@@ -47,7 +47,8 @@ import Timeline
         #expect(after["exitCode"].integer == 7)
         #expect(try await belfry.json("runs").list.count == 1)
         let sent = try await hook.webhooks { $0.type == "run.failed" }
-        #expect(Set(sent.map(\.id)).count == 2)
+        // A run that lasts on a busy machine shows its progress, too.
+        #expect(Set(sent.filter { $0.type != "run.progress" }.map(\.id)).count == 2)
     }
 
     @Test func `never counts a run that ended meanwhile as running`() async throws {
@@ -63,6 +64,8 @@ import Timeline
             """, in: folder)
         try await belfry.start()
         _ = try await belfry.events().next { $0["type"].text == "run.started" }
+        // Started is not yet at work.
+        try #require(try await Shell.run("until [ -s process ]; do sleep 0.05; done", in: folder.path) == 0)
         try await belfry.kill()
         try gate.open()
         // Its warden has collected it; then slots pass that nobody decides.

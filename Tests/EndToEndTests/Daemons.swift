@@ -30,7 +30,7 @@ import Testing
         #expect(try await belfry.run("run", "logs", "who#1").lines == ["65534"])
         let exec = try await belfry.run("exec", "--name", "mine", "--", "id", "-u")
         #expect(exec.code == 0 && exec.lines == ["65534"])
-        #expect(try await belfry.json("run", "show", "mine#1")["state"].text == "completed")
+        #expect(try await belfry.ended("mine#1")["state"].text == "completed")
     }
 
     @Test(.enabled(if: geteuid() == 0))
@@ -48,9 +48,11 @@ import Testing
         try await belfry.start(through: ["setpriv", "--reuid=65534", "--clear-groups", "--"])
         let owner = "\(warden) belongs to user root, and not to nobody"
         let why = "\(owner): daemon and warden must run as the same user"
-        let problem = try #require(
-            try await belfry.json("status")["problems"].list.first { $0["kind"].text == "noWarden" })
-        #expect(problem["message"].text?.hasSuffix(why) == true)
+        try await belfry.until {
+            let problems = try await belfry.json("status")["problems"].list
+            let problem = problems.first { $0["kind"].text == "noWarden" }
+            return problem?["message"].text?.hasSuffix(why) == true
+        }
         let exec = try await belfry.run("exec", "--", "true")
         #expect(exec.code == 125 && exec.errors.contains(why + ". Fix: "))
     }

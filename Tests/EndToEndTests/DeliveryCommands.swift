@@ -9,10 +9,16 @@ import Testing
         let first = try await hook.webhook()
         try await belfry.run("notify", "second", "--bot", "b", "--urgency", "critical")
         let second = try await hook.webhook()
+        // What came of an attempt is recorded after its answer.
+        try await belfry.until {
+            try await belfry.json("outbox", "list").list.count { $0["attempts"].integer == 1 } == 2
+        }
         #expect(try await belfry.run("outbox", "discard", second.id).code == 0)
         #expect(try await belfry.run("outbox", "retry", first.id).code == 0)
         #expect(try await hook.webhook().id == first.id)
-        // The receipt follows the answer; the next delivery comes after it.
+        try await belfry.until {
+            try await belfry.json("outbox", "--state", "delivered").list.map { $0["id"].text } == [first.id]
+        }
         try await belfry.run("notify", "third", "--bot", "c", "--urgency", "critical")
         #expect(try await hook.webhook().data["item"]["bot"].text == "c")
         let entries = try await belfry.json("outbox", "list").list
@@ -38,15 +44,18 @@ import Testing
             #expect(verdict["stage"].text == "route" && verdict["reason"].text == "first", "\(id)")
             #expect(verdict["type"].text == "message.posted" && verdict["at"].text != nil, "\(id)")
         }
-        // The receipt follows the answer; the next delivery comes after it.
         try await belfry.run("notify", "another", "--bot", "b", "--urgency", "critical")
         _ = try await hook.webhook()
+        // The receipt follows the answer.
+        try await belfry.until { try await belfry.json("outbox", "--state", "delivered").list.count == 2 }
         let shown = try await belfry.run("why", message)
         #expect(shown.lines.last?.contains("sent: the first unread message") == true)
         #expect(try await belfry.run("why", message, "--not").lines == ["Nothing was held back."])
         #expect(
             try await belfry.run("exec", "--name", "quiet", "--notify", "never", "--", "false").code == 1)
         _ = try await belfry.events().event("run.failed")
+        // It is judged after it has happened.
+        try await belfry.until { try await !belfry.json("why", "quiet#1", "--not").list.isEmpty }
         let kept = try await belfry.json("why", "quiet#1", "--not").list
         #expect(kept.contains { $0["type"].text == "run.failed" && $0["reason"].text == "notWished" })
         #expect(kept.allSatisfy { $0["action"].text == "suppress" })
@@ -73,7 +82,9 @@ import Testing
         #expect(unknown.errors.contains("Did you mean \"hook\"?"))
         let channels = try await belfry.json("channel", "list").list
         #expect(channels.map { $0["name"].text } == ["desk", "hook"])
-        #expect(channels.first?["state"].text == "working")
+        try await belfry.until {
+            try await belfry.json("channel", "list").list.first?["state"].text == "working"
+        }
     }
 
     @Test func `show what is being sent`() async throws {
@@ -114,9 +125,10 @@ import Testing
         let seq = try #require(started["seq"].integer)
         #expect(try #require(completed["seq"].integer) > seq)
         #expect(started["name"].text == "job#1")
-        let failing = try await belfry.shell(
-            "belfry exec --name odd -- false; timeout 2 belfry events --since 0")
-        let line = try #require(failing.lines.first { $0.contains("run.failed") })
+        #expect(try await belfry.run("exec", "--name", "odd", "--", "false").code == 1)
+        let listing = try ChildProcess(
+            BuiltProgram.path("belfry"), ["events", "--since", "0"], environment: belfry.environment)
+        let line = try #require(await listing.line { $0.contains("run.failed") })
         #expect(line.contains("odd#1") && line.contains("exit code"))
         let later = try belfry.feed("events", "--since", "\(seq)")
         #expect(try await later.next() == completed)

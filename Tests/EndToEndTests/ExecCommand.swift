@@ -90,6 +90,7 @@ import Testing
     @Test func `can't be repeated by the daemon, which shows why`() async throws {
         let belfry = try await Belfry.start()
         #expect(try await belfry.run("exec", "--name", "probe", "--", "false").code == 1)
+        try await belfry.ended("probe#1")
         let answer = try await belfry.run("run", "retry", "probe#1")
         #expect(answer.code == 5 && answer.errors.contains("environment and terminal are never stored"))
     }

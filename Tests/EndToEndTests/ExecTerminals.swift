@@ -113,11 +113,14 @@ import Testing
     @Test(arguments: Company.allCases)
     func `shows how far the command is, below what it prints`(company: Company) async throws {
         let belfry = try await company.home()
+        // It goes on once it was seen.
+        let gate = try Gate("go", in: belfry.folder)
         let seen = try await play(
-            belfry, #"[["wait","first"],["wait","50%"],["wait","second"]]"#,
+            belfry, #"[["wait","first"],["wait","50%"],["run","echo >go"],["wait","second"]]"#,
             """
-            --name probe -- sh -c 'echo first; echo "{\\"progress\\":0.5}" >&$PROGRESS_FD; sleep 1.5; echo second'
+            --name probe -- sh -c 'echo first; echo "{\\"progress\\":0.5}" >&$PROGRESS_FD; read line <go; echo second'
             """)
+        withExtendedLifetime(gate) {}
         let text = seen["text"].text ?? ""
         #expect(seen["code"].number == 0)
         #expect(text.contains("completed") && text.hasSuffix("\u{1B}[?25h"), "\(text)")

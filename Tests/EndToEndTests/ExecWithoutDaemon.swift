@@ -14,8 +14,8 @@ import Testing
         let belfry = try Belfry()
         #expect(try await belfry.run("belfry", ["exec", "--"] + command).code == code)
         #expect(belfry.spooled.count == 1)
-        let left = Household.members(of: belfry.folder.path, named: "belfry-warden")
-        #expect(left.isEmpty, "its warden goes with it")
+        // Its warden goes with it.
+        try await belfry.until { Household.members(of: belfry.folder.path, named: "belfry-warden").isEmpty }
         let runtime = try Folder.names(in: belfry.folder.file("run/belfry"))
         #expect(runtime.isEmpty, "\(runtime)")
     }
@@ -82,13 +82,13 @@ import Testing
         let saved = belfry.statePath + "/spool/warden"
         #expect(
             try await belfry.shell(
-                "for i in $(seq 300); do ls '\(saved)'/* 2>/dev/null && exit; sleep 0.1; done; exit 1"
+                "for i in $(seq 1200); do ls '\(saved)'/* 2>/dev/null && exit; sleep 0.1; done; exit 1"
             ).code == 0)
         try await belfry.start()
-        let run = try await belfry.json("run", "show", "probe#1")
+        let run = try await belfry.ended("probe#1")
         #expect(run["state"].text == "failed" && run["exitCode"].number == 5)
         #expect(try await belfry.run("run", "logs", "probe#1").lines == ["late"])
-        #expect(try Folder.names(in: saved).isEmpty)
+        try await belfry.until { try Folder.names(in: saved).isEmpty }
     }
 
     @Test func `is lost when its warden is killed with it, and the next daemon reports it`() async throws {
@@ -102,8 +102,9 @@ import Testing
         #expect(wardens.count == 1)
         await process.end()
         for warden in wardens { kill(warden, SIGKILL) }
+        try await belfry.until { Household.members(of: belfry.folder.path, named: "belfry-warden").isEmpty }
         try await belfry.start()
-        let run = try await belfry.json("run", "show", "probe#1")
+        let run = try await belfry.ended("probe#1")
         #expect(run["state"].text == "lost" && run["reason"].text == "wardenLost")
     }
 
@@ -138,7 +139,7 @@ import Testing
         let line = try await belfry.logged("a spooled run was refused")
         #expect(line.contains(sentence), "\(line)")
         let aside = belfry.statePath + "/spool/refused/\(name).json"
-        #expect(FileManager.default.fileExists(atPath: aside))
+        try await belfry.until { FileManager.default.fileExists(atPath: aside) }
         #expect(try await belfry.run("runs", "--json").json().list.count == 1)
     }
 
@@ -152,6 +153,7 @@ import Testing
 
     @Test func `runs it all the same while the daemon is stopped, once, and reports it`() async throws {
         let belfry = try await Belfry.start()
+        belfry.set("BELFRY_TIMEOUT", nil)
         try belfry.process().signal(SIGSTOP)
         let answer = try await belfry.run(
             "exec", "--name", "probe", "--", "sh", "-c", "echo out; echo ran >>ran; exit 3")
@@ -170,9 +172,15 @@ import Testing
         let answer = try await belfry.shell(
             """
             exec python3 -c '
-            import os, socket, subprocess
+            import os, socket, subprocess, threading, time
             idle = [socket.socket(socket.AF_UNIX) for _ in range(256)]
             for one in idle: one.connect(os.environ["BELFRY_SOCKET"])
+            def stay():
+                while True:
+                    for one in idle: one.send(b"GET /healthz HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n")
+                    for one in idle: one.recv(4096)
+                    time.sleep(1)
+            threading.Thread(target=stay, daemon=True).start()
             raise SystemExit(subprocess.call(["belfry", "exec", "--name", "probe", "--", "sh", "-c", "echo out; exit 3"]))
             '
             """)
@@ -185,6 +193,7 @@ import Testing
 
     @Test func `fails when a daemon was named that does not answer`() async throws {
         let belfry = try await Belfry.start()
+        belfry.set("BELFRY_TIMEOUT", nil)
         try belfry.process().signal(SIGSTOP)
         let answer = try await belfry.run("exec", "--socket", belfry.socketPath, "--", "touch", "ran")
         try belfry.process().signal(SIGCONT)
@@ -200,12 +209,18 @@ import Testing
 
     @Test func `prints live states in place of the output`() async throws {
         let belfry = try Belfry()
-        let answer = try await belfry.run(
-            "exec", "--name", "probe", "--json", "--", "sh", "-c",
-            "echo not shown; echo '{\"progress\":0.5,\"phase\":\"half\"}' >&$PROGRESS_FD; sleep 0.8; exit 2")
-        #expect(answer.code == 2)
-        let states = try answer.lines.map { try JSON($0) }
-        #expect(states.contains { $0["phase"].text == "half" && $0["progress"].number == 0.5 }, "\(answer)")
-        #expect(states.last?["state"].text == "failed")
+        let gate = try Gate(in: belfry.folder)
+        let report = "echo '{\"progress\":0.5,\"phase\":\"half\"}' >&$PROGRESS_FD"
+        let process = try ChildProcess(
+            BuiltProgram.path("belfry"),
+            [
+                "exec", "--name", "probe", "--json", "--", "sh", "-c",
+                "echo not shown; \(report); read line <gate; exit 2",
+            ], environment: belfry.environment, folder: belfry.folder.path)
+        let states = Feed(process)
+        _ = try await states.next { $0["phase"].text == "half" && $0["progress"].number == 0.5 }
+        try gate.open()
+        #expect(try await states.rest().last?["state"].text == "failed")
+        #expect(await states.code() == 2)
     }
 }

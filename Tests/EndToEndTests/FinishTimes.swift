@@ -5,13 +5,13 @@ import Testing
 /// What past runs show of how long the next one takes.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `a job with past runs` {
     /// How long a run takes that is not held.
-    private let seconds = 6.0
+    private let seconds = 20.0
     private let jobs = """
         jobs:
           nap:
             schedule: manual
             overlap: allow
-            shell: if [ -e ~/hold ]; then sleep 1000; else sleep 6; fi
+            shell: if [ -e ~/hold ]; then sleep 1000; else sleep 20; fi
         """
 
     /// A home in which runs of `nap` wait for ever from now on.
@@ -30,8 +30,9 @@ import Testing
     /// Checks a live state that shows when the run will be done, and what is said of it.
     private func check(_ live: JSON) throws {
         let left = try #require(live["timeRemaining"].number)
-        #expect(left > 0 && left <= seconds + 2)
-        #expect(live["usualSeconds"].integer == 6)
+        #expect(left > 0 && left <= seconds + 10)
+        // On a busy machine each takes a little longer.
+        #expect(live["usualSeconds"].number.map { $0 >= seconds && $0 <= seconds + 10 } == true, "\(live)")
         #expect(live["etaLow"].text != nil && live["etaHigh"].text != nil)
     }
 

@@ -55,7 +55,8 @@ import Timeline
         let paused = try await belfry.json("job", "show", "tick")
         #expect(paused["paused"]["note"].text == "holidays")
         #expect(paused["nextAt"] == nil)
-        _ = try await events.event("run.skipped", of: "tick")
+        // On a busy machine some were skipped because the one before was still at it.
+        _ = try await events.next { $0["type"].text == "run.skipped" && $0["reason"].text == "paused" }
         #expect(try await belfry.run("job", "resume", "tick").code == 0)
         #expect(try await belfry.json("job", "show", "tick")["paused"] == .null)
         _ = try await events.event("run.completed", of: "tick")

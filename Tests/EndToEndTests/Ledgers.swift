@@ -53,7 +53,7 @@ import Testing
         try disk.fill()
         // What can't be recorded does not run, and says so.
         var refused = Answer(code: 0, bytes: [], errors: "")
-        for _ in 1...200 where refused.code == 0 { refused = try await belfry.run("run", "job") }
+        for _ in 1...200 where refused.code == 0 { refused = try await belfry.run("run", "job", "--force") }
         #expect(refused.code == 1)
         #expect(refused.errors.contains("full"))
         #expect(try await belfry.run("status").code == 0)

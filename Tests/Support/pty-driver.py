@@ -25,7 +25,7 @@ import termios
 import time
 
 steps = json.loads(sys.argv[1])
-deadline = time.monotonic() + 50
+deadline = time.monotonic() + 240
 
 
 def resize(descriptor, rows, columns):

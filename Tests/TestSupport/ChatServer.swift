@@ -39,9 +39,6 @@ package final class ChatServer: Sendable {
     /// A person deletes a message.
     package func delete(_ message: Int) async throws { _ = try await ask("delete \(message)") }
 
-    /// Ends the server.
-    package func stop() async { await process.end() }
-
     private func ask(_ question: String) async throws -> String {
         try process.write(question)
         var lines = process.lines.makeAsyncIterator()

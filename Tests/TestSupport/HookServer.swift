@@ -71,7 +71,7 @@ package final class HookServer: Sendable {
         return records[0]
     }
 
-    /// Ends the server; its port refuses connections from here on.
+    /// Ends the server; its port may be another's from here on: see ``RefusingPort``.
     package func stop() async {
         await process.end()
     }

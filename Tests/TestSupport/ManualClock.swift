@@ -43,6 +43,15 @@ package final class ManualClock: WallClock {
         advance(by: moment - now)
     }
 
+    /// Moves the clock on to `moment`, which must not have passed, and wakes nobody yet: who asks meanwhile learns the
+    /// new time before those who sleep. The next ``advance(by:)`` or ``advance(to:)`` wakes all who are due.
+    package func pass(to moment: Moment) {
+        state.withLock { state in
+            state.sinceBoot += moment - state.now
+            state.now = moment
+        }
+    }
+
     /// Sets the clock, as an administrator would: every sleeper returns, due or not.
     package func set(to moment: Moment) {
         wake {

@@ -83,7 +83,7 @@ package final class ProviderServer: Sendable {
         try JSONDecoder().decode(Request.self, from: Data(await line().utf8))
     }
 
-    /// Ends the server; its port refuses connections from here on.
+    /// Ends the server; its port may be another's from here on: see ``RefusingPort``.
     package func stop() async { await process.end() }
 
     /// The server did not start, or has ended.

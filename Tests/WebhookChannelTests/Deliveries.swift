@@ -204,10 +204,9 @@ import WebhookChannel
     }
 
     @Test func `to nobody reports that the way is away, and names no path`() async throws {
-        let server = try await HookServer()
-        await server.stop()
+        let nobody = try RefusingPort()
         for (url, reason) in [
-            (server.url("/token?key=secret"), DeliveryReason.connectFailed),
+            (nobody.url("/token?key=secret"), DeliveryReason.connectFailed),
             ("https://no-such-host.invalid/secret-token", .dnsFailed),
         ] {
             guard case .unreachable(let found, let detail) = await failure(try channel(url)) else {

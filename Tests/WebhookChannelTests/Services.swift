@@ -142,11 +142,9 @@ import WebhookChannel
     }
 
     @Test func `that edits is tried again when nobody answers, and shows no secret`() async throws {
-        let server = try await ChatServer()
-        let url = server.url
-        await server.stop()
+        let nobody = try RefusingPort()
         await #expect {
-            _ = try await editor(url).show(notice(1, .failed, ring: true), replacing: nil)
+            _ = try await editor(nobody.url()).show(notice(1, .failed, ring: true), replacing: nil)
         } throws: { error in
             guard case .retry(.connectFailed, _, let detail, _) = error as? DeliveryError else {
                 return false

@@ -105,12 +105,12 @@ extension HandlerTable {
         }
     }
 
-    /// Answers with text.
+    /// Answers with text; a brief one as above.
     package mutating func on<Path, Query, Body: Decodable>(
-        _ endpoint: Endpoint<Path, Query, Body, TextDocument>,
+        _ endpoint: Endpoint<Path, Query, Body, TextDocument>, isBrief: Bool = false,
         _ answer: @escaping @Sendable (Arguments<Path, Query, Body>) async throws -> String
     ) {
-        register(endpoint.row) { request in
+        register(endpoint.row, isBrief: isBrief) { request in
             let text = try await answer(endpoint.arguments(of: request))
             return .whole(status: 200, contentType: "text/plain", bytes: Array(text.utf8))
         }

@@ -106,7 +106,7 @@ struct BotTestCommand: ParsableCommand {
         var request = BotTestRequest()
         request.ask = ask
         // A model may have to be loaded first.
-        let client = DaemonClient(socket: try common.client().socket, longest: .seconds(180))
+        let client = try Patience.client(for: try common.client().socket, longest: .seconds(180))
         let test = try client.ask(Endpoints.testBot(name, body: request))
         if common.json {
             StandardOutput.print(try WireCoding.text(test))

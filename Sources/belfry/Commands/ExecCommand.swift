@@ -137,7 +137,8 @@ struct ExecCommand: ParsableCommand {
         }
         do throws(APIError) {
             return try DaemonRunner(
-                try DaemonClient.first(of: Array(Paths.socketsToTry().prefix(1))), request)
+                try DaemonClient.first(
+                    of: Array(Paths.socketsToTry().prefix(1)), timeout: try Patience.wished()), request)
         } catch {
             switch error.code {
             case .noDaemon: return nil

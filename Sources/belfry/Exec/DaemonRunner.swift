@@ -112,19 +112,22 @@ final class DaemonRunner: ExecRunner {
 
     /// The run as it ended: the daemon may learn of it a moment later than we.
     func finish() -> WireRun? {
-        for _ in 0..<40 {
-            if let known = refreshed(timeout: .seconds(5)) {
+        var ended: WireRun?
+        for _ in 0..<100 {
+            if let known = refreshed(timeout: patience) {
                 run = known
                 live = known.live.map { LiveState($0) } ?? live
-                if known.state.isEnded { return known }
+                if known.state.isEnded { ended = known }
+                // Its live state ends a moment after the run does.
+                if known.state.isEnded, known.live?.state.isEnded ?? true { break }
             }
             usleep(50_000)
         }
-        return nil
+        return ended
     }
 
     func withdraw() -> Bool {
-        guard let name = run?.name.flatMap({ RunName($0) }), let known = refreshed(timeout: .seconds(5))
+        guard let name = run?.name.flatMap({ RunName($0) }), let known = refreshed(timeout: patience)
         else {
             return true
         }
@@ -132,8 +135,10 @@ final class DaemonRunner: ExecRunner {
         guard known.state == .queued || known.state == .scheduled else { return false }
         _ = try? client.ask(Endpoints.cancelRun(name))
         // It may have been started between the two.
-        return refreshed(timeout: .seconds(5)).map(wasNeverStarted) ?? true
+        return refreshed(timeout: patience).map(wasNeverStarted) ?? true
     }
+
+    private var patience: Duration { (try? Patience.wished()) ?? Patience.standard }
 
     private func wasNeverStarted(_ run: WireRun) -> Bool { run.state.isEnded && run.startedAt == nil }
 

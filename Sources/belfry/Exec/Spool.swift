@@ -62,9 +62,9 @@ final class Spool {
         } catch {
             StandardError.print("belfry: the outcome of this run can't be recorded: \(error)")
         }
+        let patience = (try? Patience.wished(else: .seconds(2))) ?? .seconds(2)
         for socket in Paths.socketsToTry().prefix(1) {
-            try? DaemonClient(socket: socket, timeout: .seconds(2), longest: .seconds(2)).ask(
-                Endpoints.spool())
+            try? DaemonClient(socket: socket, timeout: patience, longest: patience).ask(Endpoints.spool())
         }
     }
 

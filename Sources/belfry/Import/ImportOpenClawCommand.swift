@@ -57,7 +57,7 @@ struct ImportOpenClawCommand: ParsableCommand {
     func run() throws {
         let client = try common.client()
         // The gateway may have to be connected first.
-        let patient = DaemonClient(socket: client.socket, longest: .seconds(120))
+        let patient = try Patience.client(for: client.socket, longest: .seconds(120))
         let name = try bot ?? Self.onlyBot(client.ask(Endpoints.bots()))
         let start = try from.map { (text) throws(APIError) in try Zones.moment(text, of: "--from") } ?? .now
         if apply || stop {

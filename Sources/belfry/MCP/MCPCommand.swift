@@ -24,7 +24,7 @@ struct MCPCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let client = DaemonClient(socket: try common.client().socket, longest: MCPServer.longestCall)
+        let client = try Patience.client(for: try common.client().socket, longest: MCPServer.longestCall)
         // Before anybody waits for it: a bot that is not there is a mistake of the command line.
         let tools = try client.ask(Endpoints.tools(bot))
         let server = MCPServer(client, bot: bot, run: Machine.environment["BELFRY_RUN_ID"])

@@ -34,11 +34,11 @@ struct CommonOptions: ParsableArguments {
         if let socket { sockets = [Paths.absolute(socket)] }
         if system { sockets = [Paths(.system, environment: [:]).socket] }
         guard let config else {
-            if sockets.count == 1 { return DaemonClient(socket: sockets[0]) }
-            return try DaemonClient.first(of: sockets)
+            if sockets.count == 1 { return try Patience.client(for: sockets[0]) }
+            return try DaemonClient.first(of: sockets, timeout: try Patience.wished())
         }
         for socket in sockets {
-            let client = DaemonClient(socket: socket)
+            let client = try Patience.client(for: socket)
             if let status = try? client.ask(Endpoints.status()),
                 FilePath.resolved(status.config) == FilePath.resolved(config)
             {
@@ -103,8 +103,8 @@ enum Completions {
     }
 
     private static func ask<Value: Decodable>(_ call: Call<[Value]>) -> [Value] {
+        let timeout = (try? Patience.wished(else: .milliseconds(500))) ?? .milliseconds(500)
         for socket in Paths.socketsToTry() {
-            let timeout = Duration.milliseconds(500)
             let client = DaemonClient(socket: socket, timeout: timeout, longest: timeout)
             if let values = try? client.ask(call) { return values }
         }

@@ -8,7 +8,8 @@ import Timeline
 /// An OpenClaw gateway is killed beside them. Between the kills jobs are edited, removed and added again, with and without a daemon, and one of two receivers has
 /// outages. Not a figure but a proof: it ends with 1 when a slot was lost or doubled, a job started twice, beside itself
 /// or by an outdated definition, a notice lost or delivered under two ids, or a run left open or, while its warden
-/// lived, lost.
+/// lived, lost. After a hundred kills it also ends with 1 when something that it is to prove never happened; a shorter
+/// run, or one on a slow machine, meets what it meets, and prints what it did not.
 enum ChaosBench {
     /// What is killed.
     private enum Victim: String {
@@ -43,6 +44,9 @@ enum ChaosBench {
             return number
         }
     }
+
+    /// After so many kills everything that is to be proved must have happened.
+    private static let killsThatProve = 100
 
     /// Kills the daemon as often as the first argument, 20 times without one, and the warden a fifth as often.
     static func run(arguments: [String]) async throws {
@@ -83,10 +87,15 @@ enum ChaosBench {
         let verdict = try await ChaosVerdict(
             of: home, kills: kills, threads: course.threads, webhooks: ["hook": steady, "sick": sick],
             mayLose: victim == .warden)
-        faults += verdict.faults + unproved(verdict, victim, kills: kills.count, refused: sick.refused)
+        faults += verdict.faults
+        let unproved = unproved(verdict, victim, refused: sick.refused)
+        if kills.count >= killsThatProve { faults += unproved }
         show(
             verdict, victim, kills: kills.count, seconds: watch.seconds, edits: home.edits.editions.count,
             refused: sick.refused, gatewayKills: home.gateway.kills, faults)
+        if kills.count < killsThatProve, !unproved.isEmpty {
+            print("    not met in \(kills.count) kills: \(unproved.joined(separator: ", "))")
+        }
         if !faults.isEmpty { folder.isKept = true }
         return faults.isEmpty
     }
@@ -165,30 +174,22 @@ enum ChaosBench {
     }
 
     /// What never came to pass, and so was not proved.
-    private static func unproved(
-        _ verdict: ChaosVerdict, _ victim: Victim, kills: Int, refused: Int
-    ) -> [String] {
-        var faults: [String] = []
-        if victim == .daemon, kills >= 10, verdict.adopted == 0 { faults.append("no run was adopted") }
-        if victim == .daemon, kills >= 10, verdict.changed == 0 {
-            faults.append("no slot was missed by a changed definition")
+    private static func unproved(_ verdict: ChaosVerdict, _ victim: Victim, refused: Int) -> [String] {
+        var missing: [String] = []
+        if verdict.talk.replied == 0 || verdict.talk.answered == 0 { missing.append("no bot replied") }
+        if verdict.gateway.replied == 0 { missing.append("no gateway replied") }
+        if refused == 0 { missing.append("no receiver had an outage") }
+        switch victim {
+        case .warden:
+            if verdict.lost + verdict.retries == 0 { missing.append("no run lost its warden") }
+        case .daemon:
+            if verdict.adopted == 0 { missing.append("no run was adopted") }
+            if verdict.changed == 0 { missing.append("no slot was missed by a changed definition") }
+            if verdict.talk.cut == 0 { missing.append("no reply was cut off") }
+            if verdict.talk.outlived == 0 { missing.append("no program's reply outlived a daemon") }
+            if verdict.gateway.outlived == 0 { missing.append("no reply of a gateway outlived a daemon") }
         }
-        if kills >= 10, verdict.talk.replied == 0 || verdict.talk.answered == 0 {
-            faults.append("no bot replied")
-        }
-        if victim == .daemon, kills >= 10, verdict.talk.cut == 0 { faults.append("no reply was cut off") }
-        if victim == .daemon, kills >= 100, verdict.talk.outlived == 0 {
-            faults.append("no program's reply outlived a daemon")
-        }
-        if kills >= 10, verdict.gateway.replied == 0 { faults.append("no gateway replied") }
-        if victim == .daemon, kills >= 100, verdict.gateway.outlived == 0 {
-            faults.append("no reply of a gateway outlived a daemon")
-        }
-        if kills >= 10, refused == 0 { faults.append("no receiver had an outage") }
-        if victim == .warden, kills >= 4, verdict.lost + verdict.retries == 0 {
-            faults.append("no run lost its warden")
-        }
-        return faults
+        return missing
     }
 
     /// A life of random length, sometimes no longer than a daemon's start, with a message at a random moment.

@@ -36,7 +36,10 @@ import Testing
         for _ in 1...3 { _ = try await events.event("run.completed") }
         #expect(try await belfry.json("status")["problems"].list.allSatisfy { $0["kind"].text != "diskFull" })
         try await belfry.run("job", "pause", "tick")
-        while try await belfry.json("status")["running"].integer != 0 {}
+        try await belfry.until {
+            let status = try await belfry.json("status")
+            return status["running"].integer == 0 && status["queued"].integer == 0
+        }
 
         // Every second has a row; what ran has one of its own, and ran once.
         let rows = try await belfry.json("runs", "tick", "--limit", "9999").list

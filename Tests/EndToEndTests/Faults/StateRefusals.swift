@@ -72,7 +72,8 @@ import Testing
             ])
         #expect(await crowd.line { $0 == "held" } != nil)
         await crowd.end()
-        #expect(try await belfry.run("run", "job", "--follow").code == 0)
+        // It may not have noticed yet that they have left.
+        try await belfry.until { try await belfry.run("run", "job", "--follow").code == 0 }
         #expect(try await belfry.stop() == 0)
     }
 

@@ -216,6 +216,21 @@ final class Belfry: Sendable {
         return try answer.json()
     }
 
+    /// Waits until the daemon has recorded the end of a run, which may come after that of its `belfry exec`; the run.
+    @discardableResult
+    func ended(_ run: String) async throws -> JSON {
+        while true {
+            let shown = try await json("run", "show", run)
+            if shown["endedAt"].text != nil { return shown }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Waits until something is so; the time limit of the test ends a wait that is in vain.
+    func until(_ isSo: () async throws -> Bool) async throws {
+        while try await !isSo() { try Task.checkCancellation() }
+    }
+
     /// Runs a built program, or another one by its path, in this home and waits for its end.
     func run(_ program: String, _ words: [String], input: String? = nil) async throws -> Answer {
         let number = answers.add(1, ordering: .relaxed).newValue
@@ -256,6 +271,8 @@ final class Belfry: Sendable {
             "DBUS_SESSION_BUS_ADDRESS": (bus ?? quietBus.withLock { $0 })?.address, "TZ": "UTC",
             "TZDIR": FileManager.default.fileExists(atPath: zones) ? zones : nil,
             "NO_COLOR": nil, "CI": nil,
+            // A machine that is busy with other tests answers late.
+            "BELFRY_TIMEOUT": "60",
         ]
         return own.merging(variables.withLock(\.self)) { $1 }
     }

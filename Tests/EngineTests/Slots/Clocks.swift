@@ -89,7 +89,7 @@ import Tracking
             try await scene.put(.cron("tick", "0 * * * * *"))
             #expect(await scene.keeper.summary().behind == nil)
             scene.clock.set(to: at("09:00:00"))
-            try await scene.sleeps(until: at("10:01:00"))
+            try await scene.settled()
             #expect(await scene.keeper.summary().behind == at("10:00:00"))
         }
     }

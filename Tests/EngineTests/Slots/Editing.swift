@@ -14,6 +14,8 @@ import Tracking
             try await scene.sleeps(until: at("10:01:00"))
             // The clock passes the slot, and the edit is there before the keeper has looked.
             let before = scene.ledger.transactions
+            // The edit may not come before the step of the clock.
+            scene.clock.pass(to: at("10:01:00.3"))
             async let edited = scene.keeper.change([
                 .put(.cron("job", "30 * * * * *", "new"), origin: .cli, place: nil)
             ])
@@ -39,6 +41,8 @@ import Tracking
             try await scene.put(.cron("job", "0 * * * * *", "old"), .cron("other", "0 * * * * *"))
             try await scene.sleeps(until: at("10:01:00"))
             let before = scene.ledger.transactions
+            // The edit may not come before the step of the clock.
+            scene.clock.pass(to: at("10:01:00.3"))
             async let edited = scene.keeper.change([edit])
             scene.clock.advance(to: at("10:01:00.3"))
             _ = try await edited

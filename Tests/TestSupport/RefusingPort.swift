@@ -1,0 +1,34 @@
+import Glibc
+import Host
+
+/// A port of 127.0.0.1 on which nobody listens, as long as this lives.
+///
+/// A port that was let go may be another test's the next moment; this one is held by a socket that takes no connections.
+package final class RefusingPort: Sendable {
+    /// The port.
+    package let port: Int
+    private let socket: Descriptor
+
+    /// Takes a free port.
+    package init() throws(HostError) {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        socket = try Descriptor(Glibc.socket(AF_INET, kind, 0), call: "socket")
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let raw = socket.raw
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(raw, $0, length) == 0 && getsockname(raw, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw HostError.last("bind", "127.0.0.1") }
+        port = Int(in_port_t(bigEndian: address.sin_port))
+    }
+
+    /// The address of `path` on it.
+    package func url(_ path: String = "", scheme: String = "http", host: String = "127.0.0.1") -> String {
+        "\(scheme)://\(host):\(port)\(path)"
+    }
+}
