@@ -12,20 +12,28 @@ import Timeline
             """)
         let events = try belfry.events()
         _ = try await events.next(3) { $0["type"].text == "run.completed" }
-        let rows = try await belfry.json("job", "history", "tick").list.filter { $0["id"] != nil }
-        let slots = try rows.map { try moment($0["slot"]) }
-        #expect(slots.count >= 3)
-        for (slot, row) in zip(slots, rows) {
+        try await belfry.run("job", "pause", "tick")
+        let history = try await belfry.json("job", "history", "tick", "--limit", "1000").list
+        let rows = history.filter { $0["id"] != nil }
+        #expect(rows.count >= 3)
+        for row in rows {
+            let slot = try moment(row["slot"])
             #expect(slot.microseconds % 2_000_000 == 0)
             let queued = try moment(row["queuedAt"])
-            let started = try moment(row["startedAt"])
             #expect(queued >= slot)
-            #expect(started >= queued)
+            // The newest one may not have been started yet.
+            if row["startedAt"].text != nil { #expect(try moment(row["startedAt"]) >= queued) }
             #expect(row["latenessMs"].integer == Int((queued - slot).microseconds / 1000))
             #expect(row["kind"].text == "scheduled")
         }
-        // Newest first, two seconds apart.
-        for (newer, older) in zip(slots, slots.dropFirst()) { #expect(newer - older == .seconds(2)) }
+        // Newest first, two seconds apart; on a busy machine some were skipped.
+        let spans = try history.map { row in
+            let first = try moment(row["slot"])
+            return (first: first, last: try row["lastSlot"] == nil ? first : moment(row["lastSlot"]))
+        }.sorted { $0.first > $1.first }
+        for (newer, older) in zip(spans, spans.dropFirst()) {
+            #expect(newer.first - older.last == .seconds(2))
+        }
 
         let ended = try #require(rows.first { $0["state"].text == "completed" })
         let name = try #require(ended["name"].text)
@@ -43,17 +51,20 @@ import Timeline
             """, in: folder)
         try await belfry.start()
         let events = try belfry.events()
-        _ = try await events.event("run.skipped", of: "long")
+        // On a busy machine some slots may be due together at first, of which the newest runs.
+        _ = try await events.next { $0["type"].text == "run.skipped" && $0["reason"].text == "overlap" }
         try gate.open()
         _ = try await events.event("run.completed", of: "long")
         let rows = try await belfry.json("job", "history", "long").list
-        let skipped = try #require(rows.last { $0["state"].text == "skipped" })
-        #expect(skipped["reason"].text == "overlap")
-        #expect(try #require(skipped["count"].integer) >= 1)
-        // The span begins a second after the run that was in the way.
-        let run = try #require(rows.last)
-        #expect(run["name"].text == "long#1")
-        #expect(try moment(skipped["slot"]) - moment(run["slot"]) == .seconds(1))
+        let overlap = try #require(rows.last { $0["reason"].text == "overlap" })
+        #expect(overlap["state"].text == "skipped")
+        #expect(try #require(overlap["count"].integer) >= 1)
+        // What is skipped begins a second after the run that was in the way.
+        let run = try #require(rows.last { $0["name"].text == "long#1" })
+        let slot = try moment(run["slot"])
+        let next = try rows.filter { $0["state"].text == "skipped" }.map { try moment($0["slot"]) }
+            .filter { $0 > slot }.min()
+        #expect(try #require(next) - slot == .seconds(1))
     }
 
     @Test func `shows progress as it rises, however the job reports it`() async throws {
@@ -96,7 +107,7 @@ import Timeline
         let hook = try await Belfry.receiver()
         // The wait is long enough for a slow machine to say all five.
         let belfry = try await Belfry.start(
-            "bots: { gossip: { notifications: { wait: 8s } } }", bus: bus, hook: hook)
+            "bots: { gossip: { notifications: { wait: 30s } } }", bus: bus, hook: hook)
         for number in 1...5 {
             #expect(try await belfry.run("notify", "line \(number)", "--bot", "gossip").code == 0)
         }
@@ -137,7 +148,10 @@ import Timeline
         let webhooks = try await hook.webhooks { $0.type == "run.recovered" }
         #expect(webhooks.allSatisfy { $0.isVerified })
         #expect(Set(webhooks.map(\.id)).count == webhooks.count)
-        let types = webhooks.map { "\($0.type) \($0.data["run"]["name"].text ?? "")" }
+        // A run that lasts on a busy machine shows its progress, too.
+        let types = webhooks.filter { $0.type != "run.progress" }.map {
+            "\($0.type) \($0.data["run"]["name"].text ?? "")"
+        }
         #expect(
             Set(types) == [
                 "run.started moody#1", "run.failed moody#1", "run.started moody#2", "run.failed moody#2",

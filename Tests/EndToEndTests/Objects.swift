@@ -11,6 +11,9 @@ import Testing
               job: { schedule: "0 0 * * *", command: ["true"] }
             """)
         try await belfry.logged("channel unavailable")
+        try await belfry.until {
+            try await belfry.json("status")["channels"].list.first?["state"].text == "away"
+        }
         // Until its warden has answered.
         #expect(try await belfry.run("status", "--wait", "1m").code == 0)
         let status = try await belfry.json("status")

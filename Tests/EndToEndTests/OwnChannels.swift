@@ -73,6 +73,11 @@ import Testing
         #expect(try await receiver.record().headers["x-gotify-key"] == "s3cret-word")
         // It is not well from now on: what fails meanwhile waits.
         #expect(try await belfry.run("run", "backup", "--follow").code == 3)
+        try await belfry.until {
+            try await belfry.json("outbox", "--state", "pending,waiting").list.contains {
+                $0["channel"].text == "gotify" && ($0["attempts"].integer ?? 0) > 0
+            }
+        }
         let removed = try await belfry.run("channel", "rm", "gotify")
         #expect(
             removed.code == 0

@@ -22,11 +22,13 @@ import Testing
         return belfry
     }
 
-    /// Waits until the outbox has settled all it has; their states.
-    private func settled(_ belfry: Belfry) async throws -> [String] {
+    /// Waits until the outbox has so many entries, and has settled all of them; their states.
+    private func settled(_ belfry: Belfry, count: Int = 1) async throws -> [String] {
         while true {
             let states = try await belfry.json("outbox").list.compactMap { $0["state"].text }
-            if !states.isEmpty, !states.contains(where: ["pending", "sending"].contains) { return states }
+            if states.count >= count, !states.contains(where: ["pending", "sending"].contains) {
+                return states
+            }
         }
     }
 
@@ -107,7 +109,7 @@ import Testing
         #expect(try await settled(belfry) == ["delivered"])
         try belfry.write("", to: "tape")
         #expect(try await belfry.run("run", "backup", "--follow").code == 0)
-        #expect(try await settled(belfry) == ["delivered", "delivered"])
+        #expect(try await settled(belfry, count: 2) == ["delivered", "delivered"])
         let mails = try belfry.lines(of: "mails").map { try JSON($0) }
         try #require(mails.count == 2)
         #expect(mails.map { $0["Subject"].text } == ["backup failed", "backup recovered"], "\(mails)")

@@ -58,7 +58,7 @@ import Testing
         print("answered", ids)
         open("\(gate)").readline()
         server.stdin.close()
-        print("then", server.stdout.read().decode(), server.wait(10))
+        print("then", server.stdout.read().decode(), server.wait(120))
         """
     }
 

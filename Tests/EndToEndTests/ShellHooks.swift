@@ -6,7 +6,8 @@ import Testing
         let belfry = try await Belfry.start()
         let events = try belfry.events()
         try belfry.write(
-            #"[["wait","ready"],["type",". ./hook\r"],["type","false --long\r"],["type","exit 0\r"]]"#,
+            #"[["wait","ready"],["type",". ./hook\r"],["wait","ready"],["type","false --long\r"],["wait","ready"],"#
+                + #"["type","exit 0\r"]]"#,
             to: "steps")
         let answer = try await belfry.shell(
             """

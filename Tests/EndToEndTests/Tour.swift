@@ -30,7 +30,7 @@ import Timeline
         async throws
     {
         let belfry = try Belfry(bus: try await PrivateBus.start())
-        let port = try await HookServer().url().split(separator: ":").last?.filter(\.isNumber) ?? ""
+        let port = String(try RefusingPort.makeFree())
         let programs = URL(fileURLWithPath: try BuiltProgram.path("belfry")).deletingLastPathComponent()
         let build = belfry.folder.file(".build")
         try FileManager.default.createDirectory(atPath: build, withIntermediateDirectories: true)

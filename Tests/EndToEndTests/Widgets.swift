@@ -10,8 +10,10 @@ import Testing
         let idle = try await belfry.json("widget")
         #expect(idle["text"].text == "" && idle["state"].text == "idle")
         try await belfry.run("run", "long")
-        let shown = try await belfry.json("widget")
-        #expect(shown["text"].text?.contains("long") == true && shown["state"].text != "idle")
+        try await belfry.until {
+            let shown = try await belfry.json("widget")
+            return shown["text"].text?.contains("long") == true && shown["state"].text != "idle"
+        }
         let line = try await belfry.run("widget", "--format", "waybar").json()
         #expect(line["class"].list.count == 1 && line["tooltip"].text?.hasPrefix("long#1") == true)
     }
@@ -22,8 +24,11 @@ import Testing
         #expect(try await feed.next()["state"].text == "idle")
         try await belfry.run("run", "long")
         _ = try await feed.next { $0["state"].text == "running" }
-        let snapshot = try JSON(String(contentsOfFile: belfry.folder.file("run/live.json"), encoding: .utf8))
-        #expect(snapshot["tasks"].list.first?["run"].text == "long#1" && snapshot["v"].number == 1)
+        try await belfry.until {
+            let path = belfry.folder.file("run/live.json")
+            let snapshot = try? JSON(String(contentsOfFile: path, encoding: .utf8))
+            return snapshot["tasks"].list.first?["run"].text == "long#1" && snapshot["v"].number == 1
+        }
         try await belfry.kill()
         _ = try await feed.next { $0["state"].text == "offline" }
         try await belfry.start()

@@ -1,5 +1,5 @@
 import Glibc
-import Host
+package import Host
 
 /// A port of 127.0.0.1 on which nobody listens, as long as this lives.
 ///
@@ -9,12 +9,29 @@ package final class RefusingPort: Sendable {
     package let port: Int
     private let socket: Descriptor
 
+    /// A port for a server of the test that can't be told to take any.
+    ///
+    /// The system gives it neither to a client's connection nor to who asks for any port.
+    package static func makeFree() throws(HostError) -> Int {
+        while true {
+            let port = Int.random(in: 20_000..<32_768)
+            do throws(HostError) {
+                return try RefusingPort(at: port).port
+            } catch  where error.code == EADDRINUSE {
+                continue
+            }
+        }
+    }
+
     /// Takes a free port.
-    package init() throws(HostError) {
+    package convenience init() throws(HostError) { try self.init(at: 0) }
+
+    private init(at wanted: Int) throws(HostError) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         socket = try Descriptor(Glibc.socket(AF_INET, kind, 0), call: "socket")
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(wanted).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let raw = socket.raw
