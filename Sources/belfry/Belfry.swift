@@ -17,6 +17,9 @@ struct Belfry: ParsableCommand {
 
             Exit codes: 0 ok, 1 failed, 2 usage or a refused config, 3 no daemon,
             4 not found, 5 refused by policy, 6 timed out. Listings take --json.
+
+            BELFRY_SOCKET names the daemon's socket; BELFRY_TIMEOUT is how many
+            seconds to wait for a daemon that does not answer (5).
             """,
         version: Version.text,
         groupedSubcommands: [

@@ -264,9 +264,14 @@ enum Streams {
     @Test func `gives up a stream that is silent, and keeps what came before`() async throws {
         let start = #"data: {"choices":[{"index":0,"delta":{"content":"Half a"}}]}"# + "\n\n"
         let scene = try Scene(await ProviderServer(.init(start, then: .hang)))
-        let events = try await scene.ask(timeouts: .init(silence: .milliseconds(100)))
-        #expect(events.text == "Half a")
-        #expect(events.failure?.kind == .silent(.milliseconds(100)))
+        var text = ""
+        // A busy machine may be silent for so long before that, and the next one waits longer.
+        for silence in [Duration.milliseconds(100), .seconds(3), .seconds(30)] where text.isEmpty {
+            let events = try await scene.ask(timeouts: .init(silence: silence))
+            text = events.text
+            #expect(events.failure?.kind == .silent(silence) || text.isEmpty)
+        }
+        #expect(text == "Half a")
     }
 
     @Test(arguments: [

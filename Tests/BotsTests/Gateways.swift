@@ -70,7 +70,7 @@ private final class GatewayScene: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(3))) struct `an attempt to have an agent reply` {
+@Suite(.timeLimit(.minutes(5))) struct `an attempt to have an agent reply` {
     private func manner(_ version: Int) -> GatewayEmulator.Manner {
         var manner = GatewayEmulator.Manner()
         manner.version = version
@@ -140,11 +140,17 @@ private final class GatewayScene: Sendable {
         let end = try await scene.end().end
         #expect(end.cause == .canceled && end.cancelReason == "user" && end.reply == nil)
         #expect(await scene.gateway.request("chat.abort").params["runId"]?.text == "\(scene.key)")
-        let slow = try await GatewayScene { $0.reply(with: .init("Half", " more", pauseAfter: 1)) }
-        slow.start(timeout: .seconds(1))
-        let late = try await slow.end().end
-        #expect(late.cause == .timeout && late.fault?.reason == .timeout && late.partialReply == "Half")
-        #expect(await slow.gateway.request("chat.abort").fault == nil)
+        var part: String?
+        // On a busy machine nothing may have been said in time, and the next one has more.
+        for seconds in [1, 5, 30] where part == nil {
+            let slow = try await GatewayScene { $0.reply(with: .init("Half", " more", pauseAfter: 1)) }
+            slow.start(timeout: .seconds(seconds))
+            let late = try await slow.end().end
+            #expect(late.cause == .timeout && late.fault?.reason == .timeout)
+            part = late.partialReply
+            if part != nil { #expect(await slow.gateway.request("chat.abort").fault == nil) }
+        }
+        #expect(part == "Half")
     }
 
     @Test(arguments: [3, 4]) func `collects a reply that ended while nobody listened`(
@@ -219,7 +225,7 @@ private final class GatewayScene: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `two gateways at once` {
+@Suite(.timeLimit(.minutes(5))) struct `two gateways at once` {
     @Test func `have states, devices and tokens of their own`() async throws {
         let (good, bad) = (try await GatewayEmulator(), try await GatewayEmulator())
         bad.change { $0.token = "another" }

@@ -86,7 +86,7 @@ import Testing
     @Test func `has the network only when it is named`() async throws {
         let server = try await ProviderServer(.init("here", type: "text/plain"))
         let script = """
-            python3 -c 'import urllib.request as u; print(u.urlopen("\(server.url())", timeout=20).read().decode())' \
+            python3 -c 'import urllib.request as u; print(u.urlopen("\(server.url())", timeout=120).read().decode())' \
             2>/dev/null; echo over
             """
         #expect(try await run(script, in: home(), network: true) == ["here", "over"])

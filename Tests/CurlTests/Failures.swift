@@ -59,14 +59,19 @@ import Testing
     }
 
     @Test func `gives a silent server its time and no more`() async throws {
-        let server = try await HookServer(["--status-plan", "hang,204"])
-        let short = CurlTimeouts(total: .milliseconds(200))
-        guard case .timedOut(.answering, let fault) = await failure(of: server.url(), timeouts: short) else {
-            Issue.record("no time-out")
-            return
+        let server = try await HookServer(["--status-plan", "hang"])
+        var code: Int?
+        // A busy machine may not even have connected in time, and the next one has more.
+        for total in [Duration.milliseconds(200), .seconds(3), .seconds(30)] where code == nil {
+            let failure = await failure(of: server.url(), timeouts: CurlTimeouts(total: total))
+            guard case .timedOut(let stage, let fault) = failure else {
+                Issue.record("no time-out")
+                return
+            }
+            if stage == .answering { code = Int(fault.code) }
         }
-        #expect(fault.code == 28)
-        #expect(await failure(of: server.url()) == nil)
+        #expect(code == 28)
+        #expect(await failure(of: try HookServer().url()) == nil)
     }
 
     @Test func `gives a handshake that never ends the time to connect`() async throws {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-private let soon = Duration.seconds(10)
+private let soon = Duration.seconds(60)
 
 @Suite struct `a method call` {
     @Test func `brings back the peer's error as it is`() async throws {

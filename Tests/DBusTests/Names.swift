@@ -2,7 +2,7 @@ import DBus
 import TestSupport
 import Testing
 
-private let soon = Duration.seconds(10)
+private let soon = Duration.seconds(60)
 private let name = "org.example.Bell"
 
 @Suite struct `a well-known name` {

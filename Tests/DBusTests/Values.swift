@@ -2,7 +2,7 @@ import DBus
 import TestSupport
 import Testing
 
-private let soon = Duration.seconds(10)
+private let soon = Duration.seconds(60)
 
 @Suite struct `a value` {
     static let travellers: [DBusValue] = [

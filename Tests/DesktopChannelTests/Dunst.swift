@@ -4,9 +4,10 @@ import DesktopChannel
 import TestSupport
 import Testing
 
-private let soon = Duration.seconds(10)
+private let soon = Duration.seconds(60)
 
-@Suite(.enabled(if: VirtualScreen.isInstalled, "dunst or Xvfb is not installed"))
+@Suite(
+    .timeLimit(.minutes(5)), .enabled(if: VirtualScreen.isInstalled, "dunst or Xvfb is not installed"))
 struct `dunst on a virtual screen` {
     @Test func `shows five versions of an item as one, with its bar and its text unharmed`() async throws {
         let (bus, screen) = (try await PrivateBus.start(), try await VirtualScreen.start())

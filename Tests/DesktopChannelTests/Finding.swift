@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite struct `the way to the desktop` {
+@Suite(.timeLimit(.minutes(5))) struct `the way to the desktop` {
     @Test func `is searched for in the order of the session's variables`() {
         func addresses(_ environment: [String: String]) -> [String] {
             SessionBus(environment: environment, userID: 1000).addresses

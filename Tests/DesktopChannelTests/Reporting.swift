@@ -5,7 +5,10 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite struct `what happens on the desktop` {
+@Suite(.timeLimit(.minutes(5))) struct `what happens on the desktop` {
+    /// How long a server is waited for that does not answer: enough for a busy machine's that does.
+    private static let short = Duration.seconds(10)
+
     @Test(arguments: [[], ["--unicast"]])
     func `comes back: closed by whom, pressed which`(options: [String]) async throws {
         let bus = try await PrivateBus.start()
@@ -70,7 +73,7 @@ import Timeline
     @Test func `a server that hangs costs one deadline, and its late answer counts`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
-        try await Scene.run(at: bus.address) { scene in
+        try await Scene.run(at: bus.address, deadline: Self.short) { scene in
             let generation = try await scene.nextGeneration()
             let remote = try await scene.desktop.show(makeNotice("1"), replacing: nil)
             server.process.signal(SIGSTOP)
@@ -95,7 +98,7 @@ import Timeline
     @Test func `a server that only forgets one answer continues with others after a minute`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
-        try await Scene.run(at: bus.address) { scene in
+        try await Scene.run(at: bus.address, deadline: Self.short) { scene in
             let generation = try await scene.nextGeneration()
             try await server.hold()
             let lost = await #expect(throws: DeliveryError.self) {
@@ -125,7 +128,7 @@ import Timeline
     @Test func `an answer of a server that has ended is ignored`() async throws {
         let bus = try await PrivateBus.start()
         let first = try await NotificationServer.start(at: bus.address)
-        try await Scene.run(at: bus.address) { scene in
+        try await Scene.run(at: bus.address, deadline: Self.short) { scene in
             let before = try await scene.nextGeneration()
             try await first.hold()
             await #expect(throws: DeliveryError.self) {
@@ -146,7 +149,7 @@ import Timeline
     @Test func `a server that hangs and dies makes room for the next`() async throws {
         let bus = try await PrivateBus.start()
         let first = try await NotificationServer.start(at: bus.address)
-        try await Scene.run(at: bus.address) { scene in
+        try await Scene.run(at: bus.address, deadline: Self.short) { scene in
             let before = try await scene.nextGeneration()
             first.process.signal(SIGSTOP)
             await #expect(throws: DeliveryError.self) {

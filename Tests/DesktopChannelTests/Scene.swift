@@ -13,11 +13,14 @@ final class Scene {
     private var reports: AsyncStream<SurfaceSignal>.Iterator
 
     /// Runs a channel that looks for its bus at `address` while `body` looks on.
+    ///
+    /// `deadline` is how long it waits for each answer: a busy machine's may take longer than the usual 2 s, and what is
+    /// to be done then waits for the clock, which stands still.
     static func run(
-        at address: String, isolation: isolated (any Actor)? = #isolation,
+        at address: String, deadline: Duration = .seconds(60), isolation: isolated (any Actor)? = #isolation,
         _ body: (Scene) async throws -> Void
     ) async throws {
-        let scene = Scene(address: address)
+        let scene = Scene(address: address, deadline: deadline)
         let desktop = scene.desktop
         try await withThrowingTaskGroup { group in
             group.addTask { try await desktop.run() }
@@ -27,9 +30,9 @@ final class Scene {
         }
     }
 
-    private init(address: String) {
+    private init(address: String, deadline: Duration) {
         desktop = Desktop(
-            name: "desk",
+            name: "desk", form: DesktopForm(deadline: deadline),
             bus: SessionBus(environment: ["DBUS_SESSION_BUS_ADDRESS": address], userID: 4_000_000_000),
             clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         reports = desktop.signals.makeAsyncIterator()

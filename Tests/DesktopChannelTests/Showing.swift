@@ -4,7 +4,7 @@ import Grouping
 import TestSupport
 import Testing
 
-@Suite struct `a notice on the desktop` {
+@Suite(.timeLimit(.minutes(5))) struct `a notice on the desktop` {
     @Test func `arrives whole at a server that can do everything`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)

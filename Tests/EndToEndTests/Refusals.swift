@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -17,6 +18,26 @@ import Testing
         #expect(
             answer.errors
                 == "belfry: no daemon answers on \(belfry.socketPath). Start one with: belfryd\n")
+    }
+
+    @Test(arguments: ["0", "-1", "5s", "1.5", "soon", "86401", "99999999999999999999"])
+    func `has a patience with the daemon that is no number of seconds`(value: String) async throws {
+        let belfry = try Belfry()
+        belfry.set("BELFRY_TIMEOUT", value)
+        let answer = try await belfry.run("status")
+        #expect(answer.code == 2)
+        #expect(
+            answer.errors == "belfry: BELFRY_TIMEOUT \"\(value)\" is no number of seconds from 1 to 86400. "
+                + "Set it to a whole number such as 20, or unset it; the default is 5.\n")
+    }
+
+    @Test func `has waited for the daemon as long as it was told to`() async throws {
+        let belfry = try await Belfry.start()
+        belfry.set("BELFRY_TIMEOUT", "1")
+        try belfry.process().signal(SIGSTOP)
+        let answer = try await belfry.run("status")
+        try belfry.process().signal(SIGCONT)
+        #expect(answer.code == 3 && answer.errors.contains("did not answer within 1 s."), "\(answer)")
     }
 
     @Test(arguments: [

@@ -12,7 +12,7 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
     return manner
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a link to a gateway` {
+@Suite(.timeLimit(.minutes(5))) struct `a link to a gateway` {
     @Test(arguments: [3, 4]) func `greets a gateway of either version and is granted its scopes`(
         version: Int
     ) async throws {
@@ -160,7 +160,6 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
         _ = try await scene.online()
         scene.gateway.fail("health", with: starting, starting)
         #expect(try await scene.link.call(.health)["ok"] == .bool(true))
-        // A call is noted after it was answered.
         for _ in 1...3 { _ = await scene.gateway.request("health") }
     }
 
@@ -299,7 +298,7 @@ private func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> Gateway
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a gateway that is silent` {
+@Suite(.timeLimit(.minutes(5))) struct `a gateway that is silent` {
     @Test func `is left when its challenge does not come within 6 seconds`() async throws {
         let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
         let scene = try await LinkScene(manner { $0.challenges = false }, clock: clock)

@@ -3,7 +3,7 @@ import Host
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `a socket` {
+@Suite(.timeLimit(.minutes(5))) struct `a socket` {
     /// Claims it as soon as a child of another test, which holds all that is open until it runs its program, lets go.
     private func claim(_ path: String) throws {
         while true {

@@ -35,13 +35,8 @@ import WardenProtocol
 
     @Test func `finds the environment the contract promises, and nothing of a service manager`() async throws
     {
-        unsafe setenv("LISTEN_FDS", "1", 1)
-        unsafe setenv("WATCHDOG_USEC", "1000000", 1)
-        unsafe setenv("BELFRY_SOCKET", "the daemon's own", 1)
-        defer {
-            for name in ["LISTEN_FDS", "WATCHDOG_USEC", "BELFRY_SOCKET"] { unsafe unsetenv(name) }
-        }
-        let warden = try await WardenAtWork()
+        let own = "LISTEN_FDS=1 WATCHDOG_USEC=1000000 BELFRY_SOCKET=/run/of-the-daemon"
+        let warden = try await WardenAtWork(scene: ["export \(own)"])
         var order = warden.order(.shell("env | sort; pwd; umask"), run: "r-1", attempt: 2)
         order.environment = ["BELFRY_JOB": "backup", "COLOR": "blue=green"]
         #expect(try await warden.run(order).exitCode == 0)
@@ -60,11 +55,7 @@ import WardenProtocol
     @Test func `gets of the warden's environment only what its order names, where that names any`()
         async throws
     {
-        unsafe setenv("TEST_ONE", "1", 1)
-        unsafe setenv("TEST_TWO", "2", 1)
-        unsafe setenv("OTHER", "3", 1)
-        defer { for name in ["TEST_ONE", "TEST_TWO", "OTHER"] { unsafe unsetenv(name) } }
-        let warden = try await WardenAtWork()
+        let warden = try await WardenAtWork(scene: ["export TEST_ONE=1 TEST_TWO=2 OTHER=3"])
         var order = warden.order(.command(["env"]))
         order.inherited = ["TEST_*", "OTH"]
         order.environment = ["OWN": "4"]

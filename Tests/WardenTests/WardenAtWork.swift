@@ -51,7 +51,9 @@ final class WardenAtWork {
             executable = folder.file("staged")
             try SmallFile.replace(executable, with: Array(lines.joined(separator: "\n").utf8), mode: 0o755)
         }
-        launch = WardenLaunch(executable: executable, state: folder.file("state"), tiedTo: getpid())
+        var launch = WardenLaunch(executable: executable, state: folder.file("state"), tiedTo: getpid())
+        launch.startTimeout = .seconds(60)
+        self.launch = launch
         try PrivateFolder.make(folder.file("state"))
         client = try WardenClient(directory: folder.file("w"))
         events = client.events.makeAsyncIterator()

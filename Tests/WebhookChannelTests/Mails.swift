@@ -27,7 +27,7 @@ import WebhookChannel
         values["from"] = .word("belfry@example.org")
         values["url"] = .word("\(scheme)://localhost:\(port)")
         values["allow"] = .exceptions(try allow.map { try AddressException($0) })
-        values["timeout"] = .duration(.seconds(20))
+        values["timeout"] = .duration(.seconds(60))
         if password != nil {
             values["user"] = .word("bell")
             values["password"] = .secrets([.file("/x")])

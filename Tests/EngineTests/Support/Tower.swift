@@ -246,12 +246,12 @@ func makeHookForm(_ url: String = "http://127.0.0.1:1/") throws -> WebhookForm {
         try HTTPReach(url: try HTTPAddress(url), allow: [try AddressException("127.0.0.1/32")]))
 }
 
-/// A desktop that looks for its bus at `address` only.
+/// A desktop that looks for its bus at `address` only, and waits for it as long as a busy machine may need.
 func makeDesk(
     _ name: String = "desk", at address: String = "unix:path=/no/such/bus", clock: any WallClock
 ) -> Desktop {
     Desktop(
-        name: name,
+        name: name, form: DesktopForm(deadline: .seconds(60)),
         bus: SessionBus(environment: ["DBUS_SESSION_BUS_ADDRESS": address], userID: 4_000_000_000),
         clock: clock, logger: quiet)
 }

@@ -14,6 +14,8 @@ final class GatewayDoor: Sendable {
         var isOpen = false
         var scopes: [String] = []
         var seq = 0
+        /// What is to be sent once the call that is performed was noted; nil: none is performed.
+        var held: [[UInt8]]?
     }
 
     private let gateway: GatewayEmulator
@@ -91,6 +93,14 @@ final class GatewayDoor: Sendable {
     // MARK: Sending
 
     func send(_ bytes: [UInt8]) {
+        let isHeld = session.withLock { session in
+            session.held?.append(bytes)
+            return session.held != nil
+        }
+        if !isHeld { write(bytes) }
+    }
+
+    private func write(_ bytes: [UInt8]) {
         channel.writeAndFlush(
             WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: bytes)), promise: nil)
     }
@@ -114,7 +124,8 @@ final class GatewayDoor: Sendable {
         data.write(webSocketErrorCode: WebSocketErrorCode(codeNumber: code))
         data.writeString(reason)
         channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .connectionClose, data: data), promise: nil)
-        channel.close(promise: nil)
+        // The other side ends the connection: closed with bytes of it unread, this frame might never be read.
+        channel.close(mode: .output, promise: nil)
     }
 
     func cut() { channel.close(promise: nil) }
@@ -171,17 +182,28 @@ final class GatewayDoor: Sendable {
             ?? GatewaySchemas.fault(in: params, of: method, version: version).map {
                 "invalid \(method) params: \($0)"
             }
-        // A call is noted once it has had its effect: what a test does next meets a gateway that has taken it. What asks
-        // to be let in is noted before it is answered: the answer is what tests of that wait for.
+        // A call is noted once it has had its effect, so that what a test does next meets a gateway that has taken it, and
+        // before it is answered, so that a test that waits for the answer finds it among the requests.
         let request = GatewayEmulator.Request(method: method, params: params, fault: fault)
-        if !isOpen { gateway.note(request) }
-        defer { if isOpen { gateway.note(request) } }
+        guard isOpen else {
+            gateway.note(request)
+            guard let fault else { return connect(params, id, version) }
+            refuse(id, "INVALID_REQUEST", fault)
+            return close(1008, "invalid handshake")
+        }
+        session.withLock { $0.held = [] }
         if let fault {
             refuse(id, "INVALID_REQUEST", fault)
-            if !isOpen { close(1008, "invalid handshake") }
-            return
+        } else {
+            call(method, params, id, version)
         }
-        if isOpen { call(method, params, id, version) } else { connect(params, id, version) }
+        gateway.note(request)
+        // On the thread of the connection: what others send meanwhile comes behind it.
+        let held = session.withLock { session in
+            defer { session.held = nil }
+            return session.held ?? []
+        }
+        for bytes in held { write(bytes) }
     }
 
     // MARK: The handshake
