@@ -115,9 +115,10 @@ private struct Keepers: Service {
         let activeConfiguration = ActiveConfiguration(configuration)
         let (census, notes) = (RunCensus(), RunNotes())
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: logger)
-        let launch = WardenLaunch(
+        var launch = WardenLaunch(
             executable: try BuiltProgram.path("belfry-warden"), state: folder.path,
             tiedTo: getpid())
+        launch.startTimeout = .seconds(60)
         try PrivateFolder.make(folder.file("output"))
         places = RunPlaces(
             outputFolder: folder.file("output"), socket: socket, boot: try Machine.bootID())

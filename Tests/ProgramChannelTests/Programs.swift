@@ -32,8 +32,9 @@ private final class DeskHome: Sendable {
         defer { client.close() }
         let desk = ProgramDesk(folder: folder.file("w/notices"))
         let keeper = Keeper(desk.share(client))
-        let launch = WardenLaunch(
+        var launch = WardenLaunch(
             executable: try BuiltProgram.path("belfry-warden"), state: folder.file("state"), tiedTo: getpid())
+        launch.startTimeout = .seconds(60)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await keeper.run() }
             defer { group.cancelAll() }

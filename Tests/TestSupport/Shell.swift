@@ -23,11 +23,11 @@ package enum Shell {
         exitCode(of: try start(text, in: folder))
     }
 
-    /// Waits until the process has ended, 30 s at most; whether it did.
+    /// Waits until the process has ended, two minutes at most; whether it did.
     package static func waitForEnd(of process: ProcessHandle) async -> Bool {
         await elsewhere {
             var waiting = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
-            return unsafe poll(&waiting, 1, 30_000) == 1
+            return unsafe poll(&waiting, 1, 120_000) == 1
         }
     }
 

@@ -83,7 +83,9 @@ import WardenProtocol
     @Test func `does not wait for a grandchild that holds its output, and names it a survivor`() async throws
     {
         let warden = try await WardenAtWork()
-        let order = warden.order(.shell("sleep 1000 & echo done"))
+        // It is a sleep once it runs its program.
+        let order = warden.order(
+            .shell("sleep 1000 & until grep -q sleep /proc/$!/comm; do :; done; echo done"))
         let record = try await warden.run(order)
         #expect(record.cause == .exited)
         #expect(record.exitCode == 0)

@@ -10,7 +10,9 @@ import WardenProtocol
     private func newer(_ warden: WardenAtWork) throws -> WardenLaunch {
         let copy = warden.folder.file("newer")
         #expect(try Shell.run("cp \(BuiltProgram.path("belfry-warden")) \(copy)") == 0)
-        return WardenLaunch(executable: copy, state: warden.folder.file("state"), tiedTo: getpid())
+        var launch = WardenLaunch(executable: copy, state: warden.folder.file("state"), tiedTo: getpid())
+        launch.startTimeout = .seconds(60)
+        return launch
     }
 
     private func running(_ warden: WardenAtWork, _ run: String) -> ProcessOrder {
