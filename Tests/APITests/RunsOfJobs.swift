@@ -90,12 +90,13 @@ import Tracking
                 let stream = try house.client.open(
                     Endpoints.logs(RunName(job: "long", ordinal: 1), query: query))
                 var text = ""
-                while !text.hasSuffix("\n"), case .bytes(let bytes) = try stream.next(timeout: .seconds(20)) {
+                while !text.hasSuffix("\n"), case .bytes(let bytes) = try stream.next(timeout: .seconds(120))
+                {
                     text += String(decoding: bytes, as: UTF8.self)
                 }
                 #expect(text == "started\n")
                 _ = try house.client.ask(Endpoints.cancelRun(RunName(job: "long", ordinal: 1)))
-                #expect(try stream.next(timeout: .seconds(20)) == .ended)
+                #expect(try stream.next(timeout: .seconds(120)) == .ended)
             }
             let ended = try await house.belfry("run", "show", "long#1", "--json")
             #expect(try WireCoding.decode(WireRun.self, from: ended.output.utf8).state == .canceled)

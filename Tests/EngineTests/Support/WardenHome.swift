@@ -22,9 +22,11 @@ final class WardenHome: Sendable {
 
     /// How a daemon of this home starts its warden.
     func launch() throws -> WardenLaunch {
-        WardenLaunch(
+        var launch = WardenLaunch(
             executable: try BuiltProgram.path("belfry-warden"), state: folder.file("state"),
             tiedTo: getpid())
+        launch.startTimeout = .seconds(60)
+        return launch
     }
 
     /// Ends this warden with the home.
