@@ -248,10 +248,11 @@ func makeHookForm(_ url: String = "http://127.0.0.1:1/") throws -> WebhookForm {
 
 /// A desktop that looks for its bus at `address` only, and waits for it as long as a busy machine may need.
 func makeDesk(
-    _ name: String = "desk", at address: String = "unix:path=/no/such/bus", clock: any WallClock
+    _ name: String = "desk", at address: String = "unix:path=/no/such/bus",
+    deadline: Duration = .seconds(60), clock: any WallClock
 ) -> Desktop {
     Desktop(
-        name: name, form: DesktopForm(deadline: .seconds(60)),
+        name: name, form: DesktopForm(deadline: deadline),
         bus: SessionBus(environment: ["DBUS_SESSION_BUS_ADDRESS": address], userID: 4_000_000_000),
         clock: clock, logger: quiet)
 }
