@@ -151,8 +151,15 @@ struct ClockReading: Hashable {
         self.sinceBoot = sinceBoot
     }
 
+    /// Both times of one moment: they are read again where the clock moved between the two.
     init(of clock: any WallClock) {
-        self.init(now: clock.now, sinceBoot: clock.sinceBoot)
+        var (now, sinceBoot) = (clock.now, clock.sinceBoot)
+        for _ in 0..<3 {
+            let after = clock.now
+            if after >= now, after - now < .milliseconds(1) { break }
+            (now, sinceBoot) = (after, clock.sinceBoot)
+        }
+        self.init(now: now, sinceBoot: sinceBoot)
     }
 
     /// How far the clock on the wall was set between this reading and a `later` one; below zero: back.

@@ -165,8 +165,9 @@ package actor ItemKeeper: Keeper {
 
     private func nextBoardLook() -> Moment? {
         guard hasNewsOnBoard else { return nil }
-        let waited = boardLookedAt.map { clock.sinceBoot - $0 } ?? .seconds(1)
-        return clock.now + max(.zero, .seconds(1) - waited)
+        let reading = ClockReading(of: clock)
+        let waited = boardLookedAt.map { reading.sinceBoot - $0 } ?? .seconds(1)
+        return reading.now + max(.zero, .seconds(1) - waited)
     }
 
     private func followBoard() async throws(LedgerError) {

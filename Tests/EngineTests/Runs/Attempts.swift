@@ -189,7 +189,7 @@ import Tracking
             // Refused once more, and ended.
             let again = try await scene.run(waiting) { $0.state == .queued && $0.token > waiting.token }
             try #require(
-                try await Shell.run("timeout 30 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)
+                try await Shell.run("timeout 120 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)
             scene.clock.advance(to: max(try #require(again.notBefore), scene.clock.now))
             #expect(try await scene.end(of: run).state == .completed)
             #expect(try scene.lines(of: "again") == ["2"])
@@ -296,7 +296,7 @@ import Tracking
             try await scene.write("go")
             let left = try #require(try scene.lines(of: "left").first)
             try #require(
-                try await Shell.run("timeout 30 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)
+                try await Shell.run("timeout 120 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)
             scene.clock.advance(by: .seconds(10))
             #expect(try await scene.end(of: run).state == .completed)
             #expect(try scene.lines(of: "again") == ["2"])

@@ -110,7 +110,7 @@ private final class ReportingWarden: Performer {
     }
 }
 
-@Suite struct `a run whose bot a script wakes` {
+@Suite(.timeLimit(.minutes(5))) struct `a run whose bot a script wakes` {
     private func spec(_ script: String, _ change: (inout JobSpec) -> Void = { _ in }) -> JobSpec {
         var spec = JobSpec.manual("news", "true")
         spec.action = .prompt("Sum up.")
