@@ -25,7 +25,9 @@ import Testing
                 }
             }
         }
-        try await blocking { try body(DaemonClient(socket: path)) }
+        // It asks for no sign of life meanwhile, which would take one of the answers.
+        let client = DaemonClient(socket: path, timeout: .seconds(60), longest: .seconds(60))
+        try await blocking { try body(client) }
     }
 
     @Test func `reports it, whatever something that is no daemon answers`() async throws {

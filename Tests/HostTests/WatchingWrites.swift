@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `notices of writes` {
+@Suite(.timeLimit(.minutes(5))) struct `notices of writes` {
     /// The notices of a watch, in order.
     private final class Noticed: Sendable {
         private let (stream, continuation) = AsyncStream.makeStream(of: WriteNotices.Notice.self)
