@@ -143,7 +143,7 @@ import Tracking
 
     @Test func `is after it was lost, where the job asks for it`() async throws {
         try await RunScene.run { scene in
-            let spec = job("[ $BELFRY_ATTEMPT = 2 ] || exec sleep 60").with { $0.retriesLost = true }
+            let spec = job("[ $BELFRY_ATTEMPT = 2 ] || exec sleep 1000").with { $0.retriesLost = true }
             let run = try await scene.queueStored(spec)
             let running = try await scene.run(run) { $0.state == .running }
             let warden = try #require(await scene.keeper.wardenProcess)

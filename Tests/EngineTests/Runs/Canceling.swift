@@ -20,7 +20,7 @@ import Tracking
 
     @Test func `while it works is ended`() async throws {
         try await RunScene.run { scene in
-            let run = try await scene.queue("exec sleep 60")
+            let run = try await scene.queue("exec sleep 1000")
             try await scene.run(run) { $0.state == .running }
             try await scene.keeper.cancel(run.id)
             let ended = try await scene.end(of: run)
@@ -32,7 +32,7 @@ import Tracking
     @Test func `at any moment of its start ends as cancelled, once`() async throws {
         try await RunScene.run { scene in
             for round in 0..<30 {
-                let run = try await scene.queue("exec sleep 60")
+                let run = try await scene.queue("exec sleep 1000")
                 // A few turns of the loop later each time, so that every step of the start is met.
                 for _ in 0..<round { await Task.yield() }
                 try await scene.keeper.cancel(run.id)

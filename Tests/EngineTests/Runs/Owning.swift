@@ -33,7 +33,7 @@ import Tracking
         let home = try WardenHome()
         var reported: RunRecord?
         try await RunScene.run(in: home) { scene in
-            let run = try await scene.queue("exec sleep 60")
+            let run = try await scene.queue("exec sleep 1000")
             try await scene.run(run) { $0.state == .running }
             // As a daemon leaves it that is killed between the commit and its word to the warden.
             try await scene.ledger.commit([.askEnd(run: run.id, why)])
@@ -49,7 +49,7 @@ import Tracking
 
     @Test func `arrives while it runs, when another daemon was asked`() async throws {
         try await RunScene.run { scene in
-            let run = try await scene.queue("exec sleep 60")
+            let run = try await scene.queue("exec sleep 1000")
             try await scene.run(run) { $0.state == .running }
             try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])
             scene.notes.add(changed: [run.id])

@@ -169,7 +169,7 @@ import WardenProtocol
 @Suite(.timeLimit(.minutes(5))) struct `a warden that is killed` {
     @Test func `loses its runs, reported once, and the next one starts the next run`() async throws {
         try await RunScene.run { scene in
-            let run = try await scene.queue("exec sleep 60")
+            let run = try await scene.queue("exec sleep 1000")
             let running = try await scene.run(run) { $0.state == .running }
             let first = try #require(await scene.keeper.wardenProcess)
             kill(first, SIGKILL)
