@@ -1,5 +1,7 @@
 import Delivery
+import Glibc
 import Ledger
+import Synchronization
 import Testing
 import Timeline
 import Tracking
@@ -78,11 +80,20 @@ import Tracking
     ) async throws {
         try await backend.withNew { ledger in
             let before = backend.transactions(of: ledger)
+            let begun = Arrivals()
+            // Whoever writes the first is held up until all the others come.
+            let observation = ledger.observeCommits { _ in
+                while begun.count < 1000 { sched_yield() }
+            }
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<1000 {
-                    group.addTask { _ = try? await ledger.commit([.run("r\(number)", slot: Double(number))]) }
+                    group.addTask {
+                        begun.note()
+                        _ = try? await ledger.commit([.run("r\(number)", slot: Double(number))])
+                    }
                 }
             }
+            withExtendedLifetime(observation) {}
             let runs = try await ledger.runs(RunFilter())
             #expect(runs.count == 1000)
             let transactions = backend.transactions(of: ledger) - before
@@ -123,4 +134,13 @@ import Tracking
             }
         }
     }
+}
+
+/// How many have come so far.
+private final class Arrivals: Sendable {
+    private let mutex = Mutex(0)
+
+    var count: Int { mutex.withLock(\.self) }
+
+    func note() { mutex.withLock { $0 += 1 } }
 }
