@@ -140,6 +140,9 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.tokens) { _ in try await tokens() }
         table.on(Endpoints.addToken) { try await addToken($0.body) }
         table.on(Endpoints.removeToken) { try await removeToken($0.path) }
+        table.on(Endpoints.expectations) { _ in try await expectations() }
+        table.on(Endpoints.expect) { try await expect($0.body) }
+        table.on(Endpoints.removeExpectation) { try await removeExpectation($0.path) }
     }
 
     /// What the engine answers, or its refusal in the API's words.

@@ -63,6 +63,8 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
     case replies
     /// Outbox entries, surfaces and receipts.
     case outbox
+    /// What must report in time.
+    case expectations
     /// Events and cursors.
     case events
 }

@@ -201,6 +201,16 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try TokenRows.token(digest: digest, in: database) }
     }
 
+    package func expectations() async throws(LedgerError) -> [ExpectationRecord] {
+        try await read { database throws(StoreFailure) in try ExpectationRows.expectations(in: database) }
+    }
+
+    package func expectation(digest: String) async throws(LedgerError) -> ExpectationRecord? {
+        try await read { database throws(StoreFailure) in
+            try ExpectationRows.expectation(digest: digest, in: database)
+        }
+    }
+
     package func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
         try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
     }

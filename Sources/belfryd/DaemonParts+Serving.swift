@@ -67,7 +67,7 @@ extension DaemonParts {
             ("slots", { try await fire(until: drainIsAsked) }), ("runs", control.runs.run),
             ("live board", control.board.run),
             ("finish times", finish.run), ("bots", bots.run), ("gateway watch", watcher.run),
-            ("items", items.run),
+            ("expectations", expectations.run), ("items", items.run),
             ("replies", replies.run), ("questions", questions.run), ("outbox", pump.run),
             ("surfaces", surfaces.run), ("sleep", sleep.run), ("house", house.run),
             ("zone watch", { try await zones.watch(clock: ground.clock, logger: ground.logger) }),

@@ -23,6 +23,7 @@ struct DaemonParts {
     let finish: FinishKeeper
     let bots: BotKeeper
     let watcher: GatewayKeeper
+    let expectations: ExpectationKeeper
     let house: HouseKeeper
     let pump: OutboxPump
     let surfaces: SurfaceKeeper
@@ -61,6 +62,8 @@ struct DaemonParts {
             ledger: ledger, clock: clock, slots: slots, census: census, makeID: ground.makeID,
             speakers: ground.speakers, logger: logger)
         questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: logger)
+        expectations = ExpectationKeeper(
+            ledger: ledger, clock: clock, zones: ground.zones.lookup, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         bots = BotKeeper(
             ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,

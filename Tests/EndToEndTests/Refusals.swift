@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["expect", "backup", "--every", "1d"], ["nodes"], ["drain", "a"], ["runs", "--node", "a"],
+        ["nodes"], ["drain", "a"], ["runs", "--node", "a"],
     ])
     func `belongs to a later version`(words: [String]) async throws {
         let belfry = try Belfry()

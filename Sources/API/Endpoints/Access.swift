@@ -9,8 +9,8 @@ extension EndpointRow {
         case Endpoints.health.row.name: nil
         case Endpoints.notify.row.name: .publish
         case Endpoints.answerQuestion.row.name: .answer
-        // The values of a job's environment, and names of tokens.
-        case Endpoints.jobText.row.name, Endpoints.tokens.row.name: .admin
+        // The values of a job's environment, names of tokens, and addresses that whoever has them may report at.
+        case Endpoints.jobText.row.name, Endpoints.tokens.row.name, Endpoints.expectations.row.name: .admin
         default: method == .get ? .read : .admin
         }
     }

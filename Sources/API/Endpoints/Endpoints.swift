@@ -29,6 +29,7 @@ package enum Endpoints {
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
         retryChannel.row, discardChannel.row, replayChannel.row,
         tokens.row, addToken.row, removeToken.row,
+        expectations.row, expect.row, removeExpectation.row,
     ]
 }
 
@@ -414,4 +415,20 @@ extension Endpoints {
     package static let removeToken = Endpoint(
         "removeToken", .delete, "/v1/tokens/{token}", path: String.self, errors: [.noSuchToken],
         "Removes a token: whoever uses it is refused from then on.")
+}
+
+// What must report in time.
+extension Endpoints {
+    package static let expectations = Endpoint(
+        "expectations", .get, "/v1/expectations", answers: [WireExpectation].self,
+        "Lists what must report in time, by name, with the addresses that it reports at.")
+
+    package static let expect = Endpoint(
+        "expect", .post, "/v1/expectations", takes: .json(ExpectationDraft.self),
+        answers: WireExpectation.self, errors: [.badName, .badSchedule, .badValue],
+        "Expects reports in time, or changes when they are due; the address stays.")
+
+    package static let removeExpectation = Endpoint(
+        "removeExpectation", .delete, "/v1/expectations/{expectation}", path: String.self,
+        errors: [.noSuchExpectation], "Removes an expectation: its address is refused from then on.")
 }

@@ -50,6 +50,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case linkClosed = "E1363"
     case noSuchToken = "E1364"
     case tokenExists = "E1365"
+    case noSuchExpectation = "E1366"
 
     case timedOut = "E1401"
 
@@ -119,6 +120,8 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .tooMany: ErrorRow(429, .refused, exit: 5, "too many requests in a short time")
         case .linkClosed: ErrorRow(410, .refused, exit: 5, "the link is not valid")
         case .noSuchToken: ErrorRow(404, .notFound, exit: 4, "no such token", "belfry token list")
+        case .noSuchExpectation:
+            ErrorRow(404, .notFound, exit: 4, "no such expectation", "belfry expect list")
         case .tokenExists: ErrorRow(409, .refused, exit: 5, "a token of that name exists")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")

@@ -26,6 +26,7 @@ package final class Door: Sendable {
         if head.path == Endpoints.health.row.path.text { return try endpoint(head, allowing: nil) }
         if let question = try question(head) { return question }
         if let hook = try await hook(head) { return hook }
+        if let ping = try await ping(head) { return ping }
         guard let secret = DoorToken.carried(by: head) else {
             try take(for: head.remote)
             throw APIError(

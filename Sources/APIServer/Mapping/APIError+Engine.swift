@@ -20,6 +20,7 @@ extension APIError {
         case .noSuchSilence(let id): self.init(missing: "silence", id, .noSuchSilence)
         case .noSuchQuestion(let id): self.init(missing: "question", id, .noSuchQuestion)
         case .noSuchToken(let name): self.init(missing: "token", name, .noSuchToken)
+        case .noSuchExpectation(let name): self.init(missing: "expectation", name, .noSuchExpectation)
         case .tokenExists(let name):
             self.init(
                 .tokenExists, "a token \(Quoted.of(name)) exists",

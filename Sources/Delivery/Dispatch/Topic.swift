@@ -26,7 +26,7 @@ package struct Topic: Hashable, Codable, Sendable {
         let columns = fact.columns
         let urgency: Urgency =
             switch fact {
-            case .runFailed, .runLost, .ledgerFull: .critical
+            case .runFailed, .runLost, .ledgerFull, .expectLate: .critical
             case .runStarted, .runProgress: .low
             default: .normal
             }

@@ -34,6 +34,8 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case botStatus = "bot.status"
     case botBudget = "bot.budget"
     case gatewayJob = "gateway.job"
+    case expectLate = "expect.late"
+    case expectRecovered = "expect.recovered"
     case ledgerFull = "ledger.full"
     case ledgerRestored = "ledger.restored"
     case clockBack = "clock.back"
@@ -78,6 +80,8 @@ extension EventType {
         case .botStatus: "a bot's status changed"
         case .botBudget: "a bot's budget runs out"
         case .gatewayJob: "a gateway's job has news"
+        case .expectLate: "an expected report is missing"
+        case .expectRecovered: "an expected report came again"
         case .ledgerFull: "the disk is full"
         case .ledgerRestored: "the disk has room again"
         case .clockBack: "the clock went back"
@@ -101,7 +105,8 @@ extension EventType {
         case .messagePosted, .messageRead, .messageGroup, .itemDismissed, .itemActed, .questionAsked,
             .questionAnswered, .questionExpired, .questionWithdrawn, .channelFailing, .channelDisabled,
             .channelRestored, .configReloaded,
-            .configPartial, .botStatus, .botBudget, .gatewayJob, .ledgerFull, .ledgerRestored, .clockBack,
+            .configPartial, .botStatus, .botBudget, .gatewayJob, .expectLate, .expectRecovered, .ledgerFull,
+            .ledgerRestored, .clockBack,
             .test,
             .unknown:
             words

@@ -78,6 +78,10 @@ package enum Fact: Hashable, Sendable {
     case botBudget(BotBudget)
     /// What somebody should know of a job that a gateway's own scheduler runs.
     case gatewayJob(GatewayJob)
+    /// Something that must report in time did not, or reported a failure.
+    case expectLate(Expectation)
+    /// It reports again.
+    case expectRecovered(Expectation)
     /// The ledger's disk is full: no run begins before there is room.
     case ledgerFull
     /// There is room on the ledger's disk again.
@@ -126,6 +130,8 @@ extension Fact {
         case .botStatus: .botStatus
         case .botBudget: .botBudget
         case .gatewayJob: .gatewayJob
+        case .expectLate: .expectLate
+        case .expectRecovered: .expectRecovered
         case .ledgerFull: .ledgerFull
         case .ledgerRestored: .ledgerRestored
         case .clockBack: .clockBack
@@ -160,6 +166,7 @@ extension Fact {
         case .botStatus(let status): status
         case .botBudget(let budget): budget
         case .gatewayJob(let job): job
+        case .expectLate(let expectation), .expectRecovered(let expectation): expectation
         case .ledgerFull: FactColumns(reason: DaemonReason.full.rawValue)
         case .ledgerRestored: FactColumns(reason: DaemonReason.room.rawValue)
         case .clockBack(let back): back
@@ -208,6 +215,8 @@ extension Fact {
         case .botStatus: self = .botStatus(content())
         case .botBudget: self = .botBudget(content())
         case .gatewayJob: self = .gatewayJob(content())
+        case .expectLate: self = .expectLate(content())
+        case .expectRecovered: self = .expectRecovered(content())
         case .ledgerFull: self = .ledgerFull
         case .ledgerRestored: self = .ledgerRestored
         case .clockBack: self = .clockBack(content())

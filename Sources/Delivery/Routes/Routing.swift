@@ -74,7 +74,7 @@ package struct Routing: Hashable, Sendable {
     /// The channels notified of an event of `type`, as `run.failed`, in the order of the routes.
     ///
     /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock, what was left out of the configuration, a budget that runs out, and jobs of gateways; a channel
+    /// or the clock, what was left out of the configuration, a budget that runs out, jobs of gateways and what must report in time; a channel
     /// is never notified of its own trouble. A question without a route goes where messages go, or else failures:
     /// somebody waits for its answer.
     /// - Parameters:
@@ -113,7 +113,7 @@ package struct Routing: Hashable, Sendable {
             routes.filter { $0.when.contains(word) && !$0.to.isEmpty && holds($0) }
         }
         let isTrouble =
-            [.lost, .channel, .ledger, .clock, .gateway].contains(word)
+            [.lost, .channel, .ledger, .clock, .gateway, .expect].contains(word)
             || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
         var found = leading(word)
         if found.isEmpty, word == .question { found = leading(.message) }
@@ -245,6 +245,8 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     case bot
     /// `gateway.job`.
     case gateway
+    /// Every `expect.` type.
+    case expect
     /// `test`.
     case test
 
@@ -262,6 +264,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
         case ("clock", 2): self = .clock
         case ("bot", 2): self = .bot
         case ("gateway", 2): self = .gateway
+        case ("expect", 2): self = .expect
         case ("test", 1): self = .test
         default: return nil
         }
@@ -273,7 +276,8 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     private init?(run type: String) {
         guard let word = RouteWord(rawValue: type) else { return nil }
         switch word {
-        case .message, .question, .channel, .config, .ledger, .clock, .bot, .gateway, .test: return nil
+        case .message, .question, .channel, .config, .ledger, .clock, .bot, .gateway, .expect, .test:
+            return nil
         case .started, .progress, .blocked, .completed, .failed, .recovered, .canceled, .missed, .skipped,
             .lost, .late, .slow, .stuck, .flapping:
             self = word

@@ -173,6 +173,7 @@ package enum EngineError: Error, Hashable, Sendable {
     case changedMeanwhile(String)
     case ledger(LedgerError)
     case noSuchToken(String)
+    case noSuchExpectation(String)
     /// A token of that name is there already.
     case tokenExists(String)
     /// The jobs of the files are not loaded yet.

@@ -29,6 +29,7 @@ extension ItemTurn {
         case .botStatus(let status): takeStatus(status, record)
         case .botBudget(let budget): takeBudget(budget, record)
         case .gatewayJob(let job): takeGatewayJob(job, record)
+        case .expectLate(let news), .expectRecovered(let news): takeExpectation(news, record)
         case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
             .questionWithdrawn(let news):
             takeQuestion(news, record)
@@ -313,6 +314,16 @@ extension ItemTurn {
         }
         // Also when another job of it had news a moment ago.
         post(job.notice, in: .gateway(job.bot), on: shown, by: record, ringAgainAfter: .zero)
+    }
+
+    /// What did not report in time, or does again, is an event for webhooks, and something said by Belfry where items
+    /// are shown.
+    private mutating func takeExpectation(_ news: Fact.Expectation, _ record: EventRecord) {
+        let shown = dispatch(record, words: (news.notice, .expectation(news.name))) { _ in
+            [JSON.Member("expectation", news.object)]
+        }
+        // Also when it was late a moment ago: that it reports again is news.
+        post(news.notice, in: .expectation(news.name), on: shown, by: record, ringAgainAfter: .zero)
     }
 
     /// A clock that went back far may be wrong now, or was before: a person must look.

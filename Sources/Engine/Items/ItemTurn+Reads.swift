@@ -92,6 +92,7 @@ enum OwnThread {
     case configuration
     case bot(String)
     case gateway(String)
+    case expectation(String)
     case ledger
     case clock
     /// What was kept back from a channel for a while.
@@ -106,6 +107,7 @@ enum OwnThread {
         case .configuration: "config"
         case .bot(let name): "bot \(name)"
         case .gateway(let bot): "gateway \(bot)"
+        case .expectation(let name): "expect \(name)"
         case .ledger: "ledger"
         case .clock: "clock"
         case .digest(let channel): "digest \(channel)"
@@ -185,6 +187,7 @@ extension Fact {
         case .botStatus(let status): OwnThread.bot(status.bot).key
         case .botBudget(let budget): OwnThread.bot(budget.bot).key
         case .gatewayJob(let job): OwnThread.gateway(job.bot).key
+        case .expectLate(let news), .expectRecovered(let news): OwnThread.expectation(news.name).key
         case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
             .questionWithdrawn(let news):
             .question(news.id)

@@ -148,6 +148,11 @@ package indirect enum Change: Sendable {
     case putToken(TokenRecord)
     /// Removes a token. Guard: there is one of that name.
     case removeToken(name: String)
+    /// Inserts what must report in time, or replaces it. Guard: the stored revision is `replacing` (nil: none has the
+    /// name, nor the digest).
+    case putExpectation(ExpectationRecord, replacing: Int64?)
+    /// Removes it. Guard: there is one of that name.
+    case removeExpectation(name: String)
 
     // MARK: Events
 
@@ -197,6 +202,7 @@ extension Change {
         case .putSilence, .endSilence: .outbox
         case .append, .moveConsumer: .events
         case .putToken, .removeToken: nil
+        case .putExpectation, .removeExpectation: .expectations
         }
     }
 
@@ -221,7 +227,8 @@ extension Change {
             .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry, .putSilence, .endSilence, .append,
             .moveConsumer, .recordVerdicts,
-            .setFact, .removeRun, .removeHistory, .putToken, .removeToken:
+            .setFact, .removeRun, .removeHistory, .putToken, .removeToken, .putExpectation,
+            .removeExpectation:
             false
         }
     }
@@ -284,6 +291,8 @@ extension Change {
         case .removeHistory: "removeHistory"
         case .putToken(let token): "putToken \(token.name)"
         case .removeToken(let name): "removeToken \(name)"
+        case .putExpectation(let expectation, _): "putExpectation \(expectation.name)"
+        case .removeExpectation(let name): "removeExpectation \(name)"
         }
     }
 }

@@ -186,6 +186,10 @@ package protocol OutboxReading: Sendable {
     func tokens() async throws(LedgerError) -> [TokenRecord]
     /// The token with this digest.
     func token(digest: String) async throws(LedgerError) -> TokenRecord?
+    /// What must report in time, by name.
+    func expectations() async throws(LedgerError) -> [ExpectationRecord]
+    /// The one whose key has this digest.
+    func expectation(digest: String) async throws(LedgerError) -> ExpectationRecord?
 }
 
 /// What every consumer of events reads.

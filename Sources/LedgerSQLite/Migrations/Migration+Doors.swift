@@ -13,3 +13,18 @@ extension Migration {
             ) STRICT, WITHOUT ROWID;
             """)
 }
+
+extension Migration {
+    /// What must report in time; of its key only the digest.
+    static let expectations = Migration(
+        version: 27,
+        sql: """
+            CREATE TABLE expectation (
+                name TEXT NOT NULL PRIMARY KEY,
+                digest TEXT NOT NULL UNIQUE,
+                revision INTEGER NOT NULL,
+                alert_at INTEGER,
+                body TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            """)
+}

@@ -235,6 +235,7 @@ final class StationRows {
     private let channels: ChannelEntryRows
     private let silences: SilenceRows
     private let tokens: TokenRows
+    private let expectations: ExpectationRows
     private let talk: TalkRows
     private let conversations: ConversationRows
     private let questions: QuestionRows
@@ -254,6 +255,7 @@ final class StationRows {
         channels = try ChannelEntryRows(in: database)
         silences = try SilenceRows(in: database)
         tokens = try TokenRows(in: database)
+        expectations = try ExpectationRows(in: database)
         talk = try TalkRows(in: database)
         conversations = try ConversationRows(in: database)
         questions = try QuestionRows(in: database)
@@ -293,6 +295,8 @@ final class StationRows {
         case .endSilence(let id, let moment): try silences.end(id, at: moment)
         case .putToken(let token): try tokens.put(token)
         case .removeToken(let name): try tokens.remove(name)
+        case .putExpectation(let expectation, let old): try expectations.put(expectation, replacing: old)
+        case .removeExpectation(let name): try expectations.remove(name)
         case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): if try talk.insert(message) { fresh.add(message) }
         case .markRead(let bot, let thread, let moment):

@@ -126,7 +126,7 @@ enum VerdictWords {
         }
         let known =
             DispatchReason(rawValue: text)?.words ?? RingReason(rawValue: text)?.words
-            ?? DaemonReason(rawValue: text)?.words
+            ?? DaemonReason(rawValue: text)?.words ?? LateReason(rawValue: text)?.words
         if let known { return known + (verdict.rule.map { " (\($0))" } ?? "") }
         if let type, type.rawValue.hasPrefix("run.") { return type.sentence }
         return RunReason(rawValue: text)?.words ?? delivery ?? type?.sentence ?? text

@@ -216,6 +216,14 @@ extension MemoryLedger {
         try await read { $0.token(digest: digest) }
     }
 
+    func expectations() async throws(LedgerError) -> [ExpectationRecord] {
+        try await read { $0.expectations() }
+    }
+
+    func expectation(digest: String) async throws(LedgerError) -> ExpectationRecord? {
+        try await read { $0.expectation(digest: digest) }
+    }
+
     func botEntries() async throws(LedgerError) -> [BotEntry] {
         try await read { $0.botEntries() }
     }

@@ -220,6 +220,10 @@ extension ModelLedger: OutboxReading, EventReading {
 
     func token(digest: String) -> TokenRecord? { doorTokens.first { $0.digest == digest } }
 
+    func expectations() -> [ExpectationRecord] { allExpectations.sorted { $0.name < $1.name } }
+
+    func expectation(digest: String) -> ExpectationRecord? { allExpectations.first { $0.digest == digest } }
+
     func outbox(id: String) -> OutboxRecord? { outbox.first { $0.id == id } }
 
     func outbox(cause: String) -> OutboxRecord? { outbox.first { $0.cause == cause } }

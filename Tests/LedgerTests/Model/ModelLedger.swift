@@ -27,6 +27,7 @@ struct ModelLedger: Sendable {
     var ownChannels: [ChannelEntry] = []
     var allSilences: [Silence] = []
     var doorTokens: [TokenRecord] = []
+    var allExpectations: [ExpectationRecord] = []
     var messages: [MessageRecord] = []
     var talk = ModelTalk()
     /// In the order they were asked.
@@ -123,6 +124,15 @@ struct ModelLedger: Sendable {
         case .removeToken(let name):
             try require(doorTokens.contains { $0.name == name })
             doorTokens.removeAll { $0.name == name }
+        case .putExpectation(let expectation, let old):
+            let stored = allExpectations.first { $0.name == expectation.name }
+            try require(stored?.revision == old)
+            try require(old != nil || !allExpectations.contains { $0.digest == expectation.digest })
+            allExpectations.removeAll { $0.name == expectation.name }
+            allExpectations.append(expectation)
+        case .removeExpectation(let name):
+            try require(allExpectations.contains { $0.name == name })
+            allExpectations.removeAll { $0.name == name }
         case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }

@@ -121,6 +121,13 @@ extension Fact {
                 GatewayJob(
                     bot: "opta", job: "j-1", reason: "overdue",
                     GatewayJob.Payload(gateway: "h:1", name: "Brief", message: "was due"))),
+            .expectLate(
+                Expectation(
+                    "nightly", reason: .overdue,
+                    Expectation.Payload(lastPing: "2026-11-27T03:00:00Z", dueAt: "2026-11-28T03:00:00Z"))),
+            .expectRecovered(
+                Expectation(
+                    "nightly", reason: nil, Expectation.Payload(outageSeconds: 3600, message: "done"))),
             .ledgerFull, .ledgerRestored, .clockBack(ClockBack(by: .seconds(18_000))),
             .test(channel: "hook"), .unknown(FactColumns(reason: "x", subject: "y")),
         ]

@@ -40,6 +40,12 @@ package struct QuestionLinks: Sendable {
         return "\(Self.lead)\(question).\(code)"
     }
 
+    /// The key in the address of an expectation with this seed: without the secret of the daemon nobody can make it.
+    func pingKey(of seed: String) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Array("ping \(seed)".utf8), using: key)
+        return DoorToken.plain(Base64.encode(Array(code.prefix(24))))
+    }
+
     /// The question that a link leads to; nil: the link is forged.
     func question(atPath path: String) -> String? {
         guard path.hasPrefix(Self.lead), let dot = path.lastIndex(of: ".") else { return nil }
