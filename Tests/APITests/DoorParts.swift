@@ -37,6 +37,17 @@ import Timeline
     }
 }
 
+@Suite struct `the room in a budget` {
+    @Test func `is looked at without taking anything`() {
+        var budget = RequestBudget()
+        for _ in 0..<100 { #expect(budget.hasRoom(for: "a", at: .zero)) }
+        for _ in 0..<60 { _ = budget.take(for: "a", at: .zero) }
+        #expect(!budget.hasRoom(for: "a", at: .zero))
+        #expect(budget.hasRoom(for: "b", at: .zero))
+        #expect(budget.hasRoom(for: "a", at: .seconds(5)))
+    }
+}
+
 @Suite struct `a hook` {
     private let now = Moment(seconds: 1_700_000_000)
 
@@ -65,6 +76,24 @@ import Timeline
         #expect(proof.mark(of: first, body: [], now: now) == "1")
         #expect(proof.mark(of: head([("x-gitlab-token", "another")]), body: [], now: now) == nil)
         #expect(proof.mark(of: head([]), body: [], now: now) == nil)
+    }
+
+    /// The secret is that of Slack's documentation, the codes are by Python's `hmac`.
+    @Test func `of Slack is the same delivery when it is sent again with another time`() {
+        let proof = HookProof(signature: .slack, secret: "8f742231b10e8888abcd99yyyzzz85a5")
+        func mark(_ seconds: Int64, _ code: String, _ body: String) -> String? {
+            let head = head([
+                ("x-slack-request-timestamp", "\(seconds)"), ("x-slack-signature", "v0=\(code)"),
+            ])
+            return proof.mark(of: head, body: Array(body.utf8), now: now)
+        }
+        let event = #"{"type":"event_callback","event_id":"Ev08MFMKH6"}"#
+        let first = "f63aa8c2501002db174120593440594f9e405856f24963491ad731bdf730c0e7"
+        let again = "623142efbffb1c792907e7724b20f197ea41e0cfe4014e54dc24a245665a5651"
+        #expect(mark(1_700_000_000, first, event) == "event Ev08MFMKH6")
+        #expect(mark(1_700_000_060, again, event) == "event Ev08MFMKH6")
+        #expect(mark(1_700_000_060, first, event) == nil)
+        #expect(mark(1_700_000_000, first, event.replacing("Ev08", with: "Ev09")) == nil)
     }
 
     @Test func `of no service is let in without a field that claims it`() {

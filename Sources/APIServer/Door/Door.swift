@@ -52,6 +52,15 @@ package final class Door: Sendable {
         }
     }
 
+    /// Refuses a visitor who has nothing left of its budget, and takes nothing.
+    func look(at visitor: String) throws(APIError) {
+        let now = control.clock.sinceBoot
+        guard budget.withLock({ $0.hasRoom(for: visitor, at: now) }) else {
+            throw APIError(
+                .tooMany, hint: "\(RequestBudget.most) are allowed at once, then one every 5 seconds.")
+        }
+    }
+
     /// Refuses what the token does not allow.
     func allow(_ token: TokenRecord?, _ scope: TokenScope) throws(APIError) {
         guard token?.allows(scope) != true else { return }

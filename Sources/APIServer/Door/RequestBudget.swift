@@ -20,6 +20,12 @@ struct RequestBudget: Sendable {
         return true
     }
 
+    /// Whether anything is left of the visitor's budget.
+    func hasRoom(for visitor: String, at now: Duration) -> Bool {
+        let one = Duration.seconds(Self.secondsForOne)
+        return max(fullAt[visitor] ?? now, now) + one - now <= one * Self.most
+    }
+
     /// Forgets whoever has the whole budget again, and where that is nobody, who has it first.
     private mutating func forget(at now: Duration) {
         fullAt = fullAt.filter { $0.value > now }

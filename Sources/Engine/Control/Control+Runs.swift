@@ -16,7 +16,7 @@ extension Control {
 
     /// Runs a job for a delivery of a hook; a repetition answers with the run that the first made.
     package func run(_ job: String, byHook delivery: String) async throws(EngineError) -> RunRecord {
-        try await run(RequestedRun(job: job, kind: .manual, cause: RunCause.hook(delivery)))
+        try await run(RequestedRun(job: job, kind: .hook, cause: RunCause.hook(delivery)))
     }
 
     /// Runs a command that belongs to no job, under a name of its own.

@@ -57,9 +57,11 @@ struct AttemptOrders {
 
     /// The order of the run's attempt, whose environment has these values beside those of the spec.
     ///
-    /// Of a run that asks its bot `talk` is what it is asked, or what was said before.
+    /// Of a run that asks its bot `talk` is what it is asked, or what was said before. `input` is what the hook brought
+    /// that started the run: a program reads it, a bot is shown it, and a request without a body of its own sends it.
     func order(
-        _ run: RunRecord, _ spec: JobSpec, secrets: [String: String], talk: RunTalk = RunTalk()
+        _ run: RunRecord, _ spec: JobSpec, secrets: [String: String], talk: RunTalk = RunTalk(),
+        input: [UInt8]? = nil
     ) -> AttemptOrder {
         var spec = spec
         spec.environment.merge(secrets) { $1 }
@@ -71,7 +73,9 @@ struct AttemptOrders {
             var order = PromptOrder(
                 key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot,
                 earlier: talk.earlier,
-                text: talk.reply?.text ?? TaskPrompt.text(of: text, isSubtask: run.kind == .delegated),
+                text: talk.reply?.text
+                    ?? TaskPrompt.text(
+                        of: HookInput.prompt(text, with: input), isSubtask: run.kind == .delegated),
                 timeout: spec.timeout, output: places.output(of: run))
             order.session = talk.reply?.session
             (order.summary, order.older) = (talk.summary, talk.older)
@@ -79,7 +83,11 @@ struct AttemptOrders {
             order.program = processOrder(run, spec, .command([]))
             return .prompt(order)
         case .url(let request):
-            return .url(URLOrder(run, request, secrets: secrets, timeout: spec.timeout, places))
+            var order = URLOrder(run, request, secrets: secrets, timeout: spec.timeout, places)
+            if let input, request.body == nil {
+                (order.body, order.method) = (input, request.method ?? "POST")
+            }
+            return .url(order)
         }
         guard let loan = loans[run.cause] else { return .process(processOrder(run, spec, work)) }
         spec.environment = loan.environment

@@ -285,8 +285,22 @@ extension RunKeeper {
         runs.active[run.id]?.isOrdered = true
         var asked = spec
         if let prompt = wokenPrompt(of: run, spec) { asked.prompt = prompt }
-        link.send(.start(orders.order(run, asked, secrets: secrets?.values ?? [:], talk: entry.talk)))
+        link.send(
+            .start(
+                orders.order(
+                    run, asked, secrets: secrets?.values ?? [:], talk: entry.talk,
+                    input: hookInput(of: run, asked))))
         cancelAttempt(of: run.id)
+    }
+
+    /// What the hook brought that started the run, where no program reads it by itself.
+    private func hookInput(of run: RunRecord, _ spec: JobSpec) -> [UInt8]? {
+        switch spec.action {
+        case .command, .shell: return nil
+        case .prompt, .url: break
+        }
+        guard let delivery = RunPlaces.delivery(of: run) else { return nil }
+        return try? specs.files.readOutput(orders.places.hookInput(delivery), HookInput.limit)
     }
 
     /// Cancels the attempt if its end is asked for; its performer knows of a run that is just being claimed only after

@@ -20,14 +20,18 @@ extension Door {
         guard parts.count == 4, parts[1] == "v1", parts[2] == "hooks",
             let job = PercentCoding.decode(parts[3])
         else { return nil }
-        try take(for: head.remote)
-        guard head.method == "POST" else { throw APIError(.badMethod, hint: "It takes POST.") }
+        guard head.method == "POST" else {
+            try take(for: head.remote)
+            throw APIError(.badMethod, hint: "It takes POST.")
+        }
         let tokens = try await handler.reading(await control.ledger.tokens()).filter { $0.job == job }
         if let secret = DoorToken.carried(by: head) {
             let digest = DoorToken.digest(of: secret)
             guard let token = tokens.first(where: { $0.signature == nil && $0.digest == digest }) else {
+                try take(for: head.remote)
                 throw Self.noHook
             }
+            try take(for: Self.hookVisitor(token.name))
             let mark = head["webhook-id"] ?? head["idempotency-key"] ?? DoorToken.make()
             return Admission(bodyLimit: Self.hookLimit) { [self] body in
                 await start(job, token: token.name, mark: mark, body)
@@ -36,11 +40,19 @@ extension Door {
         let claimed = tokens.filter { token in
             token.signature.map { HookProof.isClaimed($0, by: head) } ?? false
         }
-        guard !claimed.isEmpty else { throw Self.noHook }
+        guard !claimed.isEmpty else {
+            try take(for: head.remote)
+            throw Self.noHook
+        }
+        // Whoever guesses has used up what its address may ask for before much of it is read.
+        try look(at: head.remote)
         return Admission(bodyLimit: Self.hookLimit) { [self] body in
             await start(job, provenBy: claimed, head, body)
         }
     }
+
+    /// Whose budget the hooks of a token are taken from: services call from many addresses.
+    private static func hookVisitor(_ token: String) -> String { "token " + token }
 
     private static let noHook = APIError(
         .noToken, "no token of the job, and no signature of one",
@@ -59,9 +71,13 @@ extension Door {
             }
             let proof = HookProof(signature: signature, secret: secret)
             guard let mark = proof.mark(of: head, body: body, now: control.clock.now) else { continue }
+            do throws(APIError) { try take(for: Self.hookVisitor(token.name)) } catch {
+                return .failure(error)
+            }
             if signature == .slack, let challenge = Self.challenge(in: body) { return challenge }
             return await start(job, token: token.name, mark: mark, body)
         }
+        do throws(APIError) { try take(for: head.remote) } catch { return .failure(error) }
         return .failure(
             APIError(
                 .noToken, "the signature does not fit, or is older than five minutes",

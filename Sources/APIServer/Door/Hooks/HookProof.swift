@@ -2,6 +2,7 @@ import API
 import Crypto
 import Ledger
 import Timeline
+import Tracking
 import WebhookChannel
 
 /// What proves that a hook is from who knows the secret, and by what its repetition is known.
@@ -72,6 +73,8 @@ struct HookProof: Sendable {
         guard sentAt >= now - Self.tolerance, sentAt <= now + Self.tolerance,
             isCode(field.dropFirst(3), of: Array("v0:\(stamp):".utf8) + body)
         else { return nil }
+        // Slack signs a retry anew; the event's id in what it signs stays.
+        if let event = JSON(parsing: body[...])?["event_id"]?.text { return "event \(event)" }
         return String(field)
     }
 
