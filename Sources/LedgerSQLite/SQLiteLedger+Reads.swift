@@ -334,6 +334,12 @@ extension SQLiteLedger {
         }
     }
 
+    package func outboxWeights(of channel: String) async throws(LedgerError) -> [OutboxWeight] {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.weights(channel: channel, in: database)
+        }
+    }
+
     package func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord] {
         try await read { database throws(StoreFailure) in
             try OutboxRows.receipts(of: outbox, in: database)

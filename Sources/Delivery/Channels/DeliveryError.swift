@@ -88,6 +88,8 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
     case channelClosed
     /// The daemon is stopping; the attempt counts for nothing.
     case stopping
+    /// More waits for the channel than there is room for; the oldest of least importance was dropped.
+    case overflow
 
     /// The reason as the fragment of a sentence.
     package var words: String {
@@ -112,6 +114,7 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .unsendable: "it can't be sent"
         case .channelClosed: "the channel is disabled or was removed"
         case .stopping: "the daemon is stopping"
+        case .overflow: "more waited than there is room for"
         }
     }
 
@@ -123,7 +126,7 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .noProgram,
             .serverError, .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable:
             true
-        case .throttled, .rejected, .redirected, .unsendable, .channelClosed, .stopping: false
+        case .throttled, .rejected, .redirected, .unsendable, .channelClosed, .stopping, .overflow: false
         }
     }
 
@@ -134,7 +137,7 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .noProgram,
             .serverError, .throttled, .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable,
             .channelClosed,
-            .stopping:
+            .stopping, .overflow:
             false
         }
     }

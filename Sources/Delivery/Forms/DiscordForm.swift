@@ -52,6 +52,11 @@ package struct DiscordForm: HTTPLevelForm {
         ]).bytes
     }
 
+    /// What its headers announce for a webhook: five in two seconds.
+    package var ownRate: EndpointRate? {
+        reach.isHosted(by: "discord.com") ? EndpointRate(5, in: .seconds(2)) : nil
+    }
+
     package func fault(in secrets: FormSecrets) -> String? { PostAddress.fault(in: secrets, on: reach) }
 
     package func remote(in answer: HTTPAnswer) -> String? { answer.json?["id"]?.text }

@@ -12,6 +12,10 @@ package protocol HTTPService: ChannelForm {
     /// What the headers of a signature begin with.
     var signaturePrefix: String { get }
 
+    /// How many requests the service takes, by its own documentation; `nil`: it names no number, or another server is
+    /// asked, which has its own.
+    var ownRate: EndpointRate? { get }
+
     /// Why nothing could be sent with these secrets, as a sentence without a full stop that holds none of them; `nil`:
     /// they are good.
     func fault(in secrets: FormSecrets) -> String?
@@ -65,6 +69,11 @@ package enum LevelStep: Hashable, Sendable {
 
 extension HTTPService {
     package var destination: String { reach.url.text }
+
+    package var ownRate: EndpointRate? { nil }
+
+    /// How many requests are sent: as many as the file says, or the service takes; `nil`: as fast as it goes.
+    package var rate: EndpointRate? { reach.rate ?? ownRate }
 
     package static var signature: HTTPSignature { .none }
 
@@ -160,10 +169,14 @@ package struct HTTPReach: Hashable, Sendable {
     /// How long the whole exchange may take.
     package let timeout: Duration
 
+    /// How many requests are sent there; `nil`: as many as the service takes by its own documentation.
+    package private(set) var rate: EndpointRate?
+
     /// The longest timeout there may be.
     package static let longestTimeout = Duration.seconds(120)
     static let allowKey = "allow"
     static let timeoutKey = "timeout"
+    static let rateKey = "rate"
 
     /// The keys of it that every form by HTTP has, besides the address.
     package static let fields =
@@ -172,6 +185,7 @@ package struct HTTPReach: Hashable, Sendable {
                 allowKey, .exceptions, "what may be reached although it is not public",
                 example: "[10.0.0.0/8]"),
             FormField(timeoutKey, .duration, "how long an attempt may take", example: "30s"),
+            FormField(rateKey, .word, "how many requests in which time", example: "20/m"),
         ] + HTTPTrust.fields
 
     /// To `url`, with the exceptions and the timeout of a form's values.
@@ -180,6 +194,11 @@ package struct HTTPReach: Hashable, Sendable {
         try self.init(
             url: url, allow: values.exceptions(Self.allowKey), trust: HTTPTrust(values, for: url),
             timeout: values.duration(Self.timeoutKey) ?? .seconds(30))
+        guard let text = values.text(Self.rateKey) else { return }
+        guard let rate = EndpointRate(text: text) else {
+            throw .unfit(Self.rateKey, "a rate is a number and a time, as 20/m, 1/s or 5/2s")
+        }
+        self.rate = rate
     }
 
     /// To `url`; left out, public addresses only, 10 s to connect and 30 s in all.
@@ -208,6 +227,9 @@ package struct HTTPReach: Hashable, Sendable {
     package func mayConnect(to address: [UInt8]) -> Bool {
         addresses.mayConnect(to: address)
     }
+
+    /// Whether the address is on that domain: the service itself, and no server of somebody else that speaks like it.
+    func isHosted(by domain: String) -> Bool { url.host == domain || url.host.hasSuffix(".\(domain)") }
 
     /// Names the rule of ``mayConnect(to:)``: two reaches whose rules have one name decide the same.
     package var rule: String { addresses.name }

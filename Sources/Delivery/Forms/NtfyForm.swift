@@ -33,6 +33,11 @@ package struct NtfyForm: HTTPForm {
         self.topic = String(topic)
     }
 
+    /// - Source: ntfy's documentation, "Limitations": 60 at once, then one every five seconds.
+    package var ownRate: EndpointRate? {
+        reach.isHosted(by: "ntfy.sh") ? EndpointRate(burst: 60, interval: .seconds(5)) : nil
+    }
+
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let notice = bulletin.notice
         // What no text follows is sent as the text: a message without one is "triggered".

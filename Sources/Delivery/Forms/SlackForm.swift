@@ -59,6 +59,11 @@ package struct SlackForm: HTTPForm {
         ])
     }
 
+    /// - Source: api.slack.com, "Rate limits": one a second for each webhook, short bursts allowed.
+    package var ownRate: EndpointRate? {
+        reach.isHosted(by: "slack.com") ? EndpointRate(burst: 3, interval: .seconds(1)) : nil
+    }
+
     package func fault(in secrets: FormSecrets) -> String? { PostAddress.fault(in: secrets, on: reach) }
 
     package func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest {

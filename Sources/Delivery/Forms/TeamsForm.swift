@@ -17,6 +17,12 @@ package struct TeamsForm: HTTPForm {
         reach = try PostAddress.reach(values, usual: nil)
     }
 
+    /// - Source: Microsoft's documentation of incoming webhooks: four in a second.
+    package var ownRate: EndpointRate? {
+        ["office.com", "azure.com", "powerplatform.com"].contains(where: reach.isHosted)
+            ? EndpointRate(4, in: .seconds(1)) : nil
+    }
+
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let notice = bulletin.notice
         let title = FormText.fit(notice.title, to: 250)

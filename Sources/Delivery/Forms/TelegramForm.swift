@@ -43,6 +43,13 @@ package struct TelegramForm: HTTPLevelForm {
         reach = try HTTPReach(to: try values.address("url", or: "https://api.telegram.org"), values)
     }
 
+    /// - Source: Telegram's Bots FAQ: one a second in a chat, 20 a minute in a group, whose number is below zero.
+    package var ownRate: EndpointRate? {
+        guard reach.isHosted(by: "telegram.org") else { return nil }
+        return chat.hasPrefix("-") || chat.hasPrefix("@")
+            ? EndpointRate(burst: 5, interval: .seconds(3)) : EndpointRate(burst: 5, interval: .seconds(1))
+    }
+
     package var destination: String { "\(reach.url.text) \(chat) \(topic ?? 0)" }
 
     package func request(_ step: LevelStep, secrets: FormSecrets) -> HTTPRequest {

@@ -1,4 +1,4 @@
-import Delivery
+package import Delivery
 package import Ledger
 package import Logging
 package import Timeline
@@ -11,6 +11,10 @@ package struct ChannelTools: Sendable {
     let board: ChannelBoard
     let makeID: @Sendable () -> String
     let logger: Logger
+    /// What of the rates of addresses is used.
+    let rates = SharedRates()
+    /// How much may wait for a channel.
+    package var room = OutboxRoom.usual
 
     package init(
         ledger: any Ledger, clock: any WallClock, activeConfiguration: ActiveConfiguration,

@@ -25,6 +25,8 @@ actor OutboxLine: Keeper {
     private let ends = Inbox<OutboxEnd>()
     /// Ends that the ledger could not take; recorded before anything else is sent.
     private var unsettled: [OutboxEnd] = []
+    /// When what waits is weighed next, since boot; and whether this outage's overflow was reported.
+    private var overflow: (weighAt: Duration, isReported: Bool) = (.zero, false)
     /// The entries to send now, on their way to the task that sends them.
     private let (starting, starts) = AsyncStream.makeStream(of: OutboxStart.self)
     private var clock: any WallClock { loop.clock }
@@ -58,6 +60,7 @@ actor OutboxLine: Keeper {
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         if !isRecalled { try await recall() }
         try await settle()
+        try await dropOverflow()
         let (due, wakeAt) = try await choose()
         for entry in due { starts.yield(OutboxStart(entry: entry, isWorking: keeper.isWorking)) }
         return .earliest(wakeAt)
@@ -85,10 +88,16 @@ actor OutboxLine: Keeper {
                 wakeAt = min(wakeAt ?? dueAt, dueAt)
                 continue
             }
+            // What comes after it waits as well: the address takes nothing more for now.
+            if let moment = tools.rates.nextAt(for: channel, on: clock) {
+                wakeAt = min(wakeAt ?? moment, moment)
+                break
+            }
             // Refused while it is rewritten; the end of that rings.
             guard inHand.beginSending(entry.id, readAfter: rewritings) else { continue }
             switch keeper.ask(isTest: entry.type == EventType.test.rawValue, at: now) {
             case .granted:
+                tools.rates.take(for: channel, on: clock)
                 underWay.insert(entry.id)
                 due.append(entry)
             case .waitUntil(let moment):
@@ -100,6 +109,39 @@ actor OutboxLine: Keeper {
             }
         }
         return (due, wakeAt)
+    }
+
+    /// How often what waits is weighed while the channel fails.
+    private static let weighEvery = Duration.seconds(60)
+
+    /// Lets go of the oldest of least importance while the channel fails and more waits than there is room for.
+    private func dropOverflow() async throws(LedgerError) {
+        guard keeper.isOpen else {
+            overflow.isReported = false
+            return
+        }
+        let reading = ClockReading(of: clock)
+        guard reading.sinceBoot >= overflow.weighAt else { return }
+        let weights = try await ledger.outboxWeights(of: channel.name).filter { !underWay.contains($0.id) }
+        let dropped = tools.room.overflow(of: weights)
+        if !dropped.isEmpty {
+            let sentence = "dropped: more than \(tools.room.rows) entries or \(tools.room.bytes) bytes waited"
+            var changes = dropped.map {
+                Change.moveOutbox(OutboxMove(dropping: $0, sentence, at: reading.now))
+            }
+            if !overflow.isReported {
+                let fact = Fact.Channel(
+                    channel.name, reason: .overflow,
+                    error: "more waits than there is room for; old entries go")
+                changes.append(.append(NewEvent(.channelFailing(fact), at: reading.now)))
+            }
+            // Somebody moved one of them meanwhile: weighed again with the next ring.
+            guard try await ledger.commitUnlessFenced(changes) else { return }
+            overflow.isReported = true
+            logger.error(
+                "entries were dropped: too many wait", metadata: ["outbox.dropped": "\(dropped.count)"])
+        }
+        overflow.weighAt = reading.sinceBoot + Self.weighEvery
     }
 
     /// Puts in line what a rule held until now, however the channel is doing.
@@ -279,6 +321,17 @@ extension OutboxMove {
             nextAttempts: entry.attempts)
         nextAt = entry.nextAt
         settledAt = entry.settledAt
+    }
+}
+
+extension OutboxMove {
+    /// The end of an entry that there is no room for.
+    fileprivate init(dropping entry: OutboxWeight, _ sentence: String, at now: Moment) {
+        self.init(
+            id: entry.id, from: entry.state, attempts: entry.attempts, to: .expired,
+            nextAttempts: entry.attempts)
+        lastError = sentence
+        settledAt = now
     }
 }
 

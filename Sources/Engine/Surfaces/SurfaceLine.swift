@@ -316,6 +316,7 @@ actor SurfaceLine: Keeper {
             try await settle(surface, at: surface.wanted, remote: nil)
             return nil
         }
+        if let moment = tools.rates.nextAt(for: channel, on: clock) { return moment }
         let isTest = item == "\(OwnThread.test(channel.name).key)"
         switch keeper.ask(isTest: isTest, at: clock.now) {
         case .granted: break
@@ -332,6 +333,7 @@ actor SurfaceLine: Keeper {
         let isNews = surface.ring || (mine == nil && snapshot.isNewStorm(to: surface))
         notice.ring = isNews && channel.manner.rings(after: age)
         let remote = mine.flatMap { $0.generation == generation ? $0 : nil }
+        tools.rates.take(for: channel, on: clock)
         let shown = try await channel.show(notice, replacing: remote)
         rests.restart()
         rests.end(item)

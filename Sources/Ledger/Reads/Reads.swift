@@ -164,6 +164,8 @@ package protocol OutboxReading: Sendable {
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
     /// How many entries there are of each channel in one of these states; channels without any are not in it.
     func outboxCounts(byChannelIn states: Set<OutboxState>) async throws(LedgerError) -> [String: Int]
+    /// What waits for a channel, held or not, oldest first: without its bytes.
+    func outboxWeights(of channel: String) async throws(LedgerError) -> [OutboxWeight]
     /// How many entries of a channel ``Change/replayOutbox(channel:since:at:)`` would make due again.
     func replayableOutbox(channel: String, since: Moment) async throws(LedgerError) -> Int
     /// How many entries there are in each state.

@@ -375,6 +375,27 @@ extension OutboxRows {
         return Dictionary(uniqueKeysWithValues: counts)
     }
 
+    static func weights(channel: String, in database: Database) throws(StoreFailure) -> [OutboxWeight] {
+        var weights: [(number: Int, weight: OutboxWeight)] = []
+        for state in [OutboxState.pending, .waiting, .held] {
+            // Written out, for the indexes of one state.
+            weights += try Prepared(
+                """
+                SELECT number, id, type, attempts, created_at, length(body) FROM outbox
+                WHERE channel = ? AND state = '\(state.rawValue)'
+                """, in: database
+            ).all({ $0.put(channel) }) { row in
+                (
+                    row.int(),
+                    OutboxWeight(
+                        id: row.text(), type: row.text(), state: state, attempts: row.int(),
+                        createdAt: row.moment(), bytes: row.int())
+                )
+            }
+        }
+        return weights.sorted { $0.number < $1.number }.map(\.weight)
+    }
+
     static func receipts(of outbox: String, in database: Database) throws(StoreFailure) -> [ReceiptRecord] {
         try Prepared(
             "SELECT outbox, at, kind, detail, status FROM receipt WHERE outbox = ? ORDER BY number",

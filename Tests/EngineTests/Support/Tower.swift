@@ -40,6 +40,7 @@ struct Tower {
         channels: [any Channel] = [], routes: [Route] = [], hasRoutes: Bool = true,
         bots: [String: BotProfile] = [:],
         dispatcher: Dispatcher = Dispatcher(), incarnation: Int64 = 1, loading: Loading = Loading(),
+        room: OutboxRoom = .usual,
         isolation: isolated (any Actor)? = #isolation,
         _ body: (Tower) async throws -> Void
     ) async throws {
@@ -85,9 +86,10 @@ struct Tower {
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             dispatcher: dispatcher,
             makeID: freshID, logger: quiet)
-        let tools = ChannelTools(
+        var tools = ChannelTools(
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: health,
             makeID: freshID, logger: quiet)
+        tools.room = room
         let (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         let questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: quiet)
         let tower = Tower(

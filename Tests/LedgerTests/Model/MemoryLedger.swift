@@ -366,6 +366,10 @@ extension MemoryLedger {
         try await read { $0.surface(channel: channel, remote: remote) }
     }
 
+    func outboxWeights(of channel: String) async throws(LedgerError) -> [OutboxWeight] {
+        try await read { $0.outboxWeights(of: channel) }
+    }
+
     func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord] {
         try await read { $0.receipts(of: outbox) }
     }

@@ -294,6 +294,14 @@ extension ModelLedger: OutboxReading, EventReading {
         surfaces.map(\.record).first { $0.channel == channel && $0.remote == remote }
     }
 
+    func outboxWeights(of channel: String) -> [OutboxWeight] {
+        outbox.filter { $0.channel == channel && [.pending, .waiting, .held].contains($0.state) }.map {
+            OutboxWeight(
+                id: $0.id, type: $0.type, state: $0.state, attempts: $0.attempts, createdAt: $0.createdAt,
+                bytes: $0.body.count)
+        }
+    }
+
     func receipts(of outbox: String) -> [ReceiptRecord] { receipts.filter { $0.outbox == outbox } }
 
     func channel(named name: String) -> ChannelRecord? { channels[name] }

@@ -113,6 +113,7 @@ extension Snapshot {
             answers["channel \(name)"] = try await ledger.channel(named: name)
             answers["pending \(name)"] = try await ledger.pendingOutbox(channel: name, limit: .max)
             let line = try await ledger.outboxLine(of: name, limit: .max)
+            answers["weights \(name)"] = try await ledger.outboxWeights(of: name)
             answers["line \(name)"] = line.pending
             answers["held \(name)"] = line.heldUntil
             answers["behind \(name)"] = Set(try await ledger.surfaces(channel: name, all: false))
