@@ -99,12 +99,16 @@ package final class BotPerformer: TaskPerformer {
         var record = ExitRecord(key: order.key, cause: .exited, startedAt: start, endedAt: start)
         do {
             let bot = try await bot(of: order)
+            var note = note
+            if note.model != bot.model { note.state.forgetThinking() }
+            note.model = bot.model
             var file = try OutputFile(
                 path: order.output.path, headBytes: order.output.headBytes,
                 tailBytes: order.output.tailBytes)
             try await listen(to: bot, note, since: watch, &record, &file)
         } catch {
             record.fault = fault(of: error, order)
+            if record.fault?.reason == .timeout { record.cause = .timeout }
         }
         record.elapsed = clock.sinceBoot - watch
         record.endedAt = clock.now
@@ -119,6 +123,8 @@ package final class BotPerformer: TaskPerformer {
         /// Whether it may write its memory, which then need not be there.
         var keepsMemory = false
         var backend: BotBackend { endpoint.backend }
+        /// Its provider and model: what one of them writes for itself, no other one reads.
+        var model: String { "\(backend.dialect.rawValue) \(endpoint.reach.url.host) \(backend.model)" }
     }
 
     /// The order's bot, ready to be called.
@@ -183,7 +189,7 @@ package final class BotPerformer: TaskPerformer {
             try await self.call(order, bot.endpoint, spent: self.spent(of: order, since: watch))
                 .ask(prompt, report)
         } perform: { call in
-            await self.tools.perform(call, order.bot, order.key)
+            try await self.perform(call, of: order, since: watch)
         }
         loop.isRepeatable = tools.isRepeatable
         loop.keep = { state in
@@ -192,6 +198,34 @@ package final class BotPerformer: TaskPerformer {
             try self.keep(kept)
         }
         try await loop.run(prompt, from: note.state, report)
+    }
+
+    /// Performs a call within what is left of the order's time.
+    ///
+    /// - Throws: an `AttemptFault` at the end of that time; the call has ended then, too.
+    private func perform(
+        _ call: ToolCall, of order: PromptOrder, since watch: Duration
+    ) async throws(AttemptFault) -> ToolAnswer {
+        guard let timeout = order.timeout else { return await tools.perform(call, order.bot, order.key) }
+        let end = watch + timeout
+        let answer = await withTaskGroup(of: ToolAnswer?.self) { [tools, clock] group in
+            group.addTask { await tools.perform(call, order.bot, order.key) }
+            group.addTask {
+                // A clock that was set ends a sleep early.
+                while clock.sinceBoot < end, !Task.isCancelled {
+                    try? await clock.sleep(until: clock.now + (end - clock.sinceBoot))
+                }
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        if let answer { return answer }
+        guard !Task.isCancelled else { return ToolAnswer("canceled", isError: true) }
+        let tool = CleanText.line(call.name, limit: 60)
+        throw AttemptFault(
+            .timeout, "\(order.bot): the tool \(tool) had not ended when the time of its job was over")
     }
 
     private func listen(

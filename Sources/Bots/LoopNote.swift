@@ -20,6 +20,14 @@ struct LoopState: Hashable {
     var turn: Int { turns.count / 2 + 1 }
     /// The calls that wait for their results; none where the bot is to be asked.
     var calls: [ToolCall] { turns.last.map { $0.speaker == .assistant ? $0.openCalls : [] } ?? [] }
+
+    /// Forgets what only the provider and the model understand that wrote it, such as signed thinking: another one refuses
+    /// it.
+    mutating func forgetThinking() {
+        for index in turns.indices {
+            turns[index].parts.removeAll { if case .opaque = $0 { true } else { false } }
+        }
+    }
 }
 
 /// What must be known of an attempt whose bot calls tools, to go on with it after a crash: kept in a file while the
@@ -32,6 +40,8 @@ struct LoopNote: Hashable {
     /// When the attempt began.
     var start: Moment
     var state = LoopState()
+    /// Who wrote what ``state`` holds: provider and model; nil: nobody knows.
+    var model: String?
     /// What the bot keeps of what it is no longer shown, made in this attempt; nil: nothing was.
     var summary: TalkSummary?
     /// What making it used.
@@ -50,7 +60,7 @@ extension LoopNote: AttemptNote {
                 order.earlier.map { .object(["isOfBot": .bool($0.isOfBot), "text": .string($0.text)]) }),
             "known": order.summary.map { .string($0) },
             "summary": summary.map { .string($0.text) }, "through": summary.map { .int($0.through) },
-            "summaryUsage": summaryUsage.json,
+            "summaryUsage": summaryUsage.json, "model": model.map { .string($0) },
             "timeout": order.timeout.map { .int($0.milliseconds) }, "path": .string(order.output.path),
             "head": .int(order.output.headBytes), "tail": .int(order.output.tailBytes),
             "isReadLive": .bool(order.isReadLive), "start": .int(start.microseconds),
@@ -79,6 +89,7 @@ extension LoopNote: AttemptNote {
         }
         summaryUsage = json["summaryUsage"].flatMap(TokenUsage.init) ?? TokenUsage()
         self.start = Moment(microseconds: Int64(start))
+        model = json["model"]?.text
         let turns = (json["turns"]?.elements ?? []).map(Turn.init)
         let results = (json["results"]?.elements ?? []).map(Turn.Part.init)
         guard !turns.contains(nil), !results.contains(nil) else { return nil }

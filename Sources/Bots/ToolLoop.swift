@@ -38,8 +38,8 @@ struct ToolLoop {
     let maxTurns: Int
     /// Asks the provider once; the number of the turn begins at 1.
     let ask: (_ prompt: Prompt, _ turn: Int, _ report: (ReplyEvent) -> Void) async throws -> Void
-    /// Performs a call, whose id names it among all of the attempt.
-    let perform: (ToolCall) async -> ToolAnswer
+    /// Performs a call, whose id names it among all of the attempt; throws where the reply ends with it.
+    let perform: (ToolCall) async throws -> ToolAnswer
     /// Whether a call of that tool, made again after a crash, does nothing twice.
     var isRepeatable: (String) -> Bool = { _ in false }
     /// Keeps how far it is.
@@ -48,8 +48,8 @@ struct ToolLoop {
     /// Asks, and reports what happens; the last event is an end.
     ///
     /// Goes on from a `state` that was kept.
-    /// - Throws: `CancellationError` when the task is cancelled, and what ``ask`` and ``keep`` throw; no end is reported
-    ///   then.
+    /// - Throws: `CancellationError` when the task is cancelled, and what ``ask``, ``perform`` and ``keep`` throw; no end
+    ///   is reported then.
     func run(_ prompt: Prompt, from start: LoopState = LoopState(), _ report: (ReplyEvent) -> Void)
         async throws
     {
@@ -96,7 +96,7 @@ struct ToolLoop {
                 try keep(state)
                 let named = ToolCall(
                     id: "\(state.turn)-\(number)", name: call.name, arguments: call.arguments)
-                answer = await perform(named)
+                answer = try await perform(named)
             }
             if answer.isInterrupted { await Self.untilTheEnd() }
             if Task.isCancelled { throw CancellationError() }

@@ -15,6 +15,8 @@ private final class CallBox: Sendable {
     let calls = Mutex<[ToolCall]>([])
     /// A value for each call.
     let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+    /// Whether a call that would not have ended was ended.
+    let wasEnded = Mutex(false)
 }
 
 /// Attempts of a bot that may call a tool, with a provider that is a server of the test.
@@ -22,18 +24,21 @@ private final class LoopScene: Sendable {
     let folder: TemporaryFolder
     let performer: BotPerformer
     let box = CallBox()
+    private let timeout: Duration?
     private let key = RunKey(run: "0194d1c2-0000-7000-8000-000000000001", attempt: 1)
 
     init(
         _ server: ProviderServer, _ dialect: BotBackend.Dialect, maxTurns: Int = 20,
         clock: any WallClock = ManualClock(now: Moment(seconds: 1_793_000_000)),
-        in home: TemporaryFolder? = nil, isRepeatable: Bool = false, isStopping: Bool = false
+        in home: TemporaryFolder? = nil, isRepeatable: Bool = false, isStopping: Bool = false,
+        model: String = "haiku", timeout: Duration? = nil, isEndless: Bool = false
     ) throws {
+        self.timeout = timeout
         folder = try home ?? TemporaryFolder()
         let reach = try HTTPReach(
             url: HTTPAddress(server.url(dialect == .openAI ? "/v1" : "")),
             allow: [AddressException("127.0.0.1/32")])
-        var backend = BotBackend(dialect, reach: reach, model: "haiku")
+        var backend = BotBackend(dialect, reach: reach, model: model)
         backend.price = TokenPrice(input: 1, output: 1)
         var contact = BotInUse(backend)
         (contact.tools, contact.maxTurns) = (["say"], maxTurns)
@@ -46,6 +51,12 @@ private final class LoopScene: Sendable {
             perform: { call, _, _ in
                 box.calls.withLock { $0.append(call) }
                 box.arrived.yield()
+                if isEndless {
+                    let (never, _) = AsyncStream.makeStream(of: Never.self)
+                    for await _ in never {}
+                    box.wasEnded.withLock { $0 = true }
+                    return ToolAnswer("ended", isError: true)
+                }
                 if isStopping {
                     var answer = ToolAnswer("the daemon stops", isError: true)
                     answer.isInterrupted = true
@@ -66,7 +77,8 @@ private final class LoopScene: Sendable {
     }
 
     private func order(_ older: OlderTalk? = nil) {
-        var order = PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))
+        var order = PromptOrder(
+            key: key, bot: "sage", text: "Hi", timeout: timeout, output: .init(path: folder.file("log")))
         order.older = older
         performer.start(.prompt(order))
     }
@@ -83,7 +95,7 @@ private final class LoopScene: Sendable {
         return try await end()
     }
 
-    private func end() async throws -> (events: [PerformerEvent], end: ExitRecord) {
+    func end() async throws -> (events: [PerformerEvent], end: ExitRecord) {
         var events: [PerformerEvent] = []
         while await performer.waitForEvents() {
             events += performer.takeEvents()
@@ -197,6 +209,36 @@ private final class LoopScene: Sendable {
         #expect(known == isRepeatable && (known || answers.first?.contains("not known whether") == true))
         let asked = (body["messages"]?.elements ?? []).dropLast().last?["content"]?.elements ?? []
         #expect(asked.first?["signature"]?.text == "s1" && asked.count == 4, "\(asked)")
+    }
+
+    @Test func `shows another model nothing that only the first one can read`() async throws {
+        let server = try await ProviderServer(.init(Self.messages), .init(Streams.messages))
+        let first = try LoopScene(server, .anthropic, isStopping: true)
+        await first.begin()
+        let next = try LoopScene(server, .anthropic, in: first.folder, model: "opus")
+        let end = try await next.goOn().end
+        #expect(end.reply == "Wait.\n\nHello" && end.fault == nil, "\(end)")
+        _ = try await server.request()
+        let body = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
+        #expect(body["model"]?.text == "opus")
+        let asked = (body["messages"]?.elements ?? []).dropLast().last?["content"]?.elements ?? []
+        // All but the thinking.
+        #expect(asked.map { $0["type"]?.text } == ["text", "tool_use", "tool_use"], "\(asked)")
+    }
+
+    @Test func `ends with a call that has not ended when the time of its job is over`() async throws {
+        let server = try await ProviderServer(.init(Self.messages))
+        let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
+        let scene = try LoopScene(
+            server, .anthropic, clock: clock, timeout: .seconds(900), isEndless: true)
+        await scene.begin()
+        #expect(await clock.nextSleeper() == clock.now + .seconds(900))
+        clock.advance(by: .seconds(900))
+        let end = try await scene.end().end
+        #expect(end.cause == .timeout && end.fault?.reason == .timeout && end.fault?.mayPass == false)
+        #expect(end.fault?.text == "sage: the tool say had not ended when the time of its job was over")
+        #expect(end.partialReply == "Wait." && scene.box.wasEnded.withLock { $0 })
+        #expect(scene.box.calls.withLock { $0.count } == 1)
     }
 
     @Test func `makes no second summary after the daemon ended in a call`() async throws {
