@@ -81,6 +81,53 @@ import Testing
         #expect(seen["code"].number == 143)
     }
 
+    @Test func `outlives a daemon that is away, and sends once what is typed meanwhile`() async throws {
+        let server = try await ProviderServer(.init(Self.chat("Back.")))
+        let belfry = try await start(server)
+        let end = "kill $(cat state/pid); while kill -0 $(cat state/pid) 2>/dev/null; do sleep 0.05; done"
+        let again =
+            "'\(try BuiltProgram.path("belfryd"))' --config belfry.yaml --state state >log 2>&1 & echo $! >second"
+        try belfry.write(
+            #"""
+            [["wait","/help for help"],["raw",true],["run","\#(end)"],["type","Hello\r"],
+            ["wait","the daemon does not answer; what you say is sent once it does"],["type","Still there?\r"],
+            ["run","\#(again)"],["wait","the daemon answers again"],["wait","Back."],["wait","> Still there?"],
+            ["wait","Back."],["type","/quit\r"]]
+            """#, to: "steps")
+        let answer = try await belfry.shell(
+            """
+            echo \(try belfry.process().pid) >state/pid
+            exec env TERM=xterm-256color LANG=C.UTF-8 \
+            '\(try PythonTools.interpreter())' '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" \
+            belfry chat sage
+            """)
+        let seen = try answer.json()
+        #expect(seen["failed"] == nil && seen["code"].number == 0, "\(seen["text"].text ?? "")")
+        let said = try await belfry.json("messages", "sage").list.filter { $0["from"].text == "user" }
+        #expect(said.reversed().map { $0["text"].text } == ["Hello", "Still there?"])
+        _ = try await belfry.shell("kill $(cat second)")
+    }
+
+    @Test func `of lines outlives a daemon that is killed while it replies`() async throws {
+        let server = try await ProviderServer(
+            .init(Self.chat("Well", isWhole: false), then: .hang), .init(Self.chat("Done.")))
+        let belfry = try await start(server)
+        let chat = try ChildProcess(
+            BuiltProgram.path("belfry"), ["chat", "sage"], environment: belfry.environment,
+            streams: .bothInLines)
+        try chat.write("one")
+        _ = try await server.request()
+        try await belfry.kill()
+        try chat.write("two")
+        try chat.closeInput()
+        try await belfry.start()
+        #expect(await chat.line { $0 == "Done." } == "Done.")
+        #expect(await chat.line { $0 == "Done." } == "Done.")
+        #expect(await chat.status() == 0)
+        let said = try await belfry.json("messages", "sage").list.filter { $0["from"].text == "user" }
+        #expect(said.reversed().map { $0["text"].text } == ["one", "two"])
+    }
+
     @Test func `reads lines and prints replies where there is no terminal`() async throws {
         let server = try await ProviderServer(.init(Self.chat("First.")), .init(Self.chat("Second.")))
         let belfry = try await start(server)

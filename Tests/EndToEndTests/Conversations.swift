@@ -164,6 +164,37 @@ import Testing
         #expect(await asking.status() == 6)
     }
 
+    @Test func `says once why a reply waits, though there is no terminal`() async throws {
+        let server = try await ProviderServer(
+            .init(#"{"error":{"message":"slow down"}}"#, status: 429, headers: ["Retry-After": "600"]))
+        let belfry = try await Belfry.start(config(server))
+        func ask(_ text: String) throws -> ChildProcess {
+            try ChildProcess(
+                BuiltProgram.path("belfry"), ["ask", "sage", text], environment: belfry.environment,
+                streams: .bothInLines)
+        }
+        func why(_ asking: ChildProcess) async -> String {
+            await asking.line { $0.hasPrefix("belfry: ") } ?? "nothing"
+        }
+        let turn = "; the message waits for its turn"
+        let first = try ask("One?")
+        let reason = await why(first)
+        // A slow machine may not have begun when a word is due.
+        #expect(
+            reason == "belfry: sage has not replied yet: the provider received too many requests; "
+                + "waits for the next attempt" || reason.hasSuffix(turn), "\(reason)")
+        // No run is given what is said behind it.
+        let second = try ask("Two?")
+        let waiting = await why(second)
+        #expect(waiting.hasPrefix("belfry: sage is ") && waiting.hasSuffix(turn), "\(waiting)")
+        try await belfry.run("run", "cancel", "sage.reply")
+        // It was said once: the next line is the end of it.
+        #expect(await why(first) == "belfry: cancelled")
+        #expect(await first.status() == 1)
+        second.signal(15)
+        _ = await second.status()
+    }
+
     @Test func `is refused with a bot that answers nobody, and one that nobody knows`() async throws {
         let belfry = try await Belfry.start("bots: { ops: { backend: command } }")
         let silent = try await belfry.run("send", "ops", "hello")

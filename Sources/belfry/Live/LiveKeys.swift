@@ -1,6 +1,7 @@
 import Glibc
 import Host
 import Synchronization
+import Timeline
 
 /// The keys of the terminal that a live view draws on: not echoed into its rows, and read one by one where they are its.
 ///
@@ -74,6 +75,16 @@ final class LiveKeys {
 
     /// Reads the keys that were pressed; whether `q` is among them.
     func isQuitPressed() -> Bool { readBytes().contains(UInt8(ascii: "q")) }
+
+    /// Waits until a key is pressed, and no longer than so.
+    func wait(_ time: Duration) {
+        guard let descriptor, tcgetpgrp(descriptor) == getpgrp() else {
+            usleep(UInt32(clamping: time.milliseconds * 1000))
+            return
+        }
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&waiting, 1, Int32(clamping: time.milliseconds))
+    }
 
     /// Reads the bytes of the keys that were pressed.
     func readBytes() -> [UInt8] {

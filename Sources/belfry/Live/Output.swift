@@ -10,7 +10,8 @@ enum Output {
     /// It goes to `write` instead where that is given; `announce` is called before the first byte of a further attempt.
     ///
     /// Without `attempt` it is the newest one, and with `follow` those after it, too, until the run has ended. A
-    /// daemon that is restarted in between is found again, and no byte is lost or doubled. Where the daemon kept
+    /// daemon that is restarted in between is found again, and no byte is lost or doubled; with an `awayNote`, which is
+    /// printed then, however long that takes. Where the daemon kept
     /// not all of it, standard error says how much is missing.
     ///
     /// - Returns: How many bytes were copied.
@@ -19,11 +20,12 @@ enum Output {
         of run: RunName, attempt: Int? = nil, from client: DaemonClient, follow: Bool,
         write: ([UInt8]) -> Void = { StandardOutput.write($0) },
         announce: (Int) -> Void = { StandardError.print("belfry: attempt \($0)") },
+        awayNote: String? = nil,
         interrupted: () throws(APIError) -> Void = {}
     ) throws(APIError) -> Int {
         var copied = 0
         var place = Place(attempt: attempt)
-        var reconnection = Reconnection()
+        var reconnection = Reconnection(note: awayNote)
         while true {
             do throws(APIError) {
                 let stream = try open(run, client, from: place, follow: follow)

@@ -47,8 +47,10 @@ struct ChatCommand: ParsableCommand {
                 var request = SayRequest(text: text)
                 request.id = UniqueID.v7(at: .now)
                 request.thread = thread
-                let message = try client.ask(Endpoints.say(bot, body: request))
-                let reply = try ReplyFollower(client, message, isShown: !common.json).follow()
+                var follower = ReplyFollower(
+                    client, try Self.say(request, to: bot, client), isShown: !common.json)
+                follower.isPatient = true
+                let reply = try follower.follow()
                 if common.json { try StandardOutput.print(json: reply) }
                 if let run = reply.run, run.state != .completed {
                     hasFailed = true
@@ -58,6 +60,21 @@ struct ChatCommand: ParsableCommand {
         }
         if hasFailed { throw ExitCode(1) }
     }
+
+    /// Says it, also where the daemon is away for a while: by its id it is said once.
+    private static func say(
+        _ request: SayRequest, to bot: String, _ client: DaemonClient
+    ) throws(APIError) -> WireMessage {
+        var reconnection = Reconnection(note: ChatText.away)
+        while true {
+            do throws(APIError) {
+                return try client.ask(Endpoints.say(bot, body: request))
+            } catch {
+                guard error.code.row.exitCode == 3 else { throw error }
+                try reconnection.wait()
+            }
+        }
+    }
 }
 
 /// What a chat shows besides what was said.
@@ -66,6 +83,9 @@ enum ChatText {
         "/help   this list", "/quit   leaves, as Ctrl-D does", "/reset  starts a new session",
         "/last   shows the last messages", "Ctrl-C  cancels the reply; with an empty line it leaves",
     ]
+
+    /// What is printed where a daemon that was there stays away.
+    static let away = "belfry: the daemon does not answer; waiting until it does"
 
     /// Why there is no reply.
     static func failure(_ run: WireRun, of bot: String) -> String {

@@ -32,8 +32,13 @@ final class ChatSession {
     /// When the last key was pressed, since boot.
     private var pressed = Duration.zero
     private var waiting = Waiting.nothing
-    /// Lines that were entered while the bot replied.
-    private var entered: [String] = []
+    /// What was entered and is not said yet: while the bot replies, or the daemon is away. Each has an id of its own, and
+    /// is said once, however often it is sent.
+    private var entered: [SayRequest] = []
+    /// Whether the first of these is shown as said.
+    private var isFirstShown = false
+    /// Whether the daemon could not be reached last.
+    private var isAway = false
     private var ids: Set<String> = []
     private var isLeaving = false
 
@@ -57,12 +62,36 @@ final class ChatSession {
         try showLast(6)
         while !isLeaving {
             screen.draw(editor)
-            try wait()
+            try outliving { () throws(APIError) in try wait() }
             try handleSignals()
-            for key in readKeys() { try apply(editor.receive(key)) }
+            for key in readKeys() {
+                let outcome = editor.receive(key)
+                try outliving { () throws(APIError) in try apply(outcome) }
+            }
             if keys.descriptor == nil { return }
-            try advance()
+            try outliving { () throws(APIError) in try advance() }
         }
+    }
+
+    /// Does what needs the daemon; while that is away the chat goes on, and says so once.
+    private func outliving(_ work: () throws(APIError) -> Void) throws(APIError) {
+        do throws(APIError) {
+            try work()
+        } catch {
+            let mayPass = error.code.row.exitCode == 3 || [.timedOut, .tooBusy].contains(error.code)
+            guard mayPass else { throw error }
+            guard !isAway else { return }
+            isAway = true
+            screen.phase = nil
+            screen.add("the daemon does not answer; what you say is sent once it does", .yellow)
+        }
+    }
+
+    /// The daemon answered.
+    private func noteAnswer() {
+        guard isAway else { return }
+        isAway = false
+        screen.add("the daemon answers again", .dim)
     }
 
     /// The keys pressed since the last look; a terminal sends the rest of a key at once, so that what comes later is
@@ -80,15 +109,19 @@ final class ChatSession {
 
     /// Waits until something is there, and takes what the daemon sent.
     private func wait() throws(APIError) {
+        if isAway { keys.wait(.milliseconds(300)) }
         if case .output(_, _, let output) = waiting {
             try output.receive(or: keys.descriptor)
-            return
+            return noteAnswer()
         }
         let isAsking = if case .run = waiting { true } else { false }
-        if case .event(let event) = try feed.next(
-            timeout: isAsking ? .milliseconds(300) : .seconds(10), or: keys.descriptor)
-        {
+        let patience: Duration = isAway ? .zero : isAsking ? .milliseconds(300) : .seconds(10)
+        switch try feed.next(timeout: patience, or: keys.descriptor) {
+        case .event(let event):
+            noteAnswer()
             try show(event)
+        case .nothing: noteAnswer()
+        case .broken: keys.wait(.milliseconds(300))
         }
     }
 
@@ -167,13 +200,17 @@ final class ChatSession {
             guard !word.hasPrefix("/") || word.contains(" ") || word.dropFirst().contains("/") else {
                 return screen.add("there is no \(word); see /help", .yellow)
             }
-            entered.append(line)
+            var request = SayRequest(text: line)
+            request.id = UniqueID.v7(at: .now)
+            request.thread = thread
+            entered.append(request)
         }
     }
 
     /// Cancels the reply, and what was entered behind it.
     private func cancel() throws(APIError) {
         entered = []
+        isFirstShown = false
         let target: RunTarget
         switch waiting {
         case .nothing: return
@@ -200,10 +237,10 @@ final class ChatSession {
     private func advance() throws(APIError) {
         switch waiting {
         case .nothing:
-            guard !entered.isEmpty else { return }
-            try say(entered.removeFirst())
+            if let request = entered.first { try say(request) }
         case .run(let message):
             let reply = try client.ask(Endpoints.reply(message.id))
+            noteAnswer()
             guard let name = reply.run?.name.flatMap({ RunName($0) }) else { return }
             waiting = .output(message, name, ReplyOutput(of: name, client))
         case .output(let message, let name, let output):
@@ -214,26 +251,29 @@ final class ChatSession {
         }
     }
 
-    private func say(_ text: String) throws(APIError) {
-        screen.add(said: text)
-        var request = SayRequest(text: text)
-        request.id = UniqueID.v7(at: .now)
-        request.thread = thread
+    private func say(_ request: SayRequest) throws(APIError) {
+        if !isFirstShown { screen.add(said: request.text) }
+        isFirstShown = true
         do throws(APIError) {
             let message = try client.ask(Endpoints.say(bot.name, body: request))
+            noteAnswer()
             ids.insert(message.id)
             waiting = .run(message)
             screen.phase = "sent"
         } catch {
+            // It is sent again once the daemon answers.
+            guard error.code.row.exitCode != 3, error.code != .timedOut else { throw error }
             screen.add(error.message, .red)
         }
+        entered.removeFirst()
+        isFirstShown = false
     }
 
     private func finish(_ message: WireMessage, _ name: RunName) throws(APIError) {
+        let reply = try client.ask(Endpoints.reply(message.id))
         screen.endStream()
         screen.phase = nil
         waiting = .nothing
-        let reply = try client.ask(Endpoints.reply(message.id))
         if let id = reply.message?.id { ids.insert(id) }
         guard let run = reply.run, run.state != .completed else { return }
         screen.add(ChatText.failure(run, of: bot.name), run.state == .canceled ? .dim : .red)

@@ -14,8 +14,12 @@ struct ReplyFollower {
     let isShown: Bool
     /// When to give up; nil: never.
     var deadline: ContinuousClock.Instant?
+    /// Whether it waits for a daemon that is away for as long as that takes.
+    var isPatient = false
     /// How long one request to the daemon may wait.
     private static let longestWait = Duration.seconds(10)
+    /// What waits for less is not worth a word.
+    private static let shortWait = Duration.seconds(2)
 
     /// Follows the reply to a message that was said.
     init(_ client: DaemonClient, _ message: WireMessage, isShown: Bool) {
@@ -33,22 +37,37 @@ struct ReplyFollower {
         guard let run = first.run, let name = run.name.flatMap({ RunName($0) }) else { return first }
         if isShown { try print(name, phase) } else { try waitForEnd(of: name) }
         phase.clear()
-        return try client.ask(Endpoints.reply(message.id))
+        var reconnection = Reconnection(note: awayNote)
+        while true {
+            do throws(APIError) {
+                return try client.ask(Endpoints.reply(message.id))
+            } catch {
+                guard isPatient, error.code.row.exitCode == 3 else { throw error }
+                try reconnection.wait()
+            }
+        }
     }
+
+    private var awayNote: String? { isPatient ? ChatText.away : nil }
 
     /// Waits until a run was given the message.
     private func waitForRun(_ phase: PhaseLine) throws(APIError) -> WireReply {
-        var reconnection = Reconnection()
+        var reconnection = Reconnection(note: awayNote)
         while true {
             try check()
             var query = ReplyQuery()
             let left = deadline.map { max(.zero, $0 - ContinuousClock().now) }
-            query.wait = Int(min(left ?? Self.longestWait, Self.longestWait).milliseconds)
+            let patience = phase.isSilent ? Self.shortWait : Self.longestWait
+            query.wait = Int(min(left ?? patience, patience).milliseconds)
             do throws(APIError) {
                 let reply = try client.ask(Endpoints.reply(message.id, query: query))
                 reconnection.succeeded()
                 if reply.run != nil { return reply }
                 phase.show("queued")
+                if phase.isSilent, let bot = try? client.ask(Endpoints.bot(message.bot)) {
+                    let why = bot.reason.map { " (\(PlainText.oneLine($0)))" } ?? ""
+                    phase.explain("\(bot.name) is \(bot.status ?? "busy")\(why); the message waits for its turn")
+                }
             } catch {
                 guard error.code.row.exitCode == 3 else { throw error }
                 try reconnection.wait()
@@ -75,7 +94,7 @@ struct ReplyFollower {
                 guard last != nil || !rest.isEmpty else { return }
                 show(rest + (last == "\n" ? "" : "\n"))
                 StandardError.print("belfry: the reply was cut off; \(message.bot) is starting over")
-            }
+            }, awayNote: awayNote
         ) { () throws(APIError) in
             try check()
             if last == nil { showPhase(of: run, phase) }
@@ -84,15 +103,21 @@ struct ReplyFollower {
         if let last, last != "\n" { show("\n") }
     }
 
+    /// Shows what the run does, or once why it has not begun.
     private func showPhase(of run: RunName, _ phase: PhaseLine) {
-        guard phase.isLive, let known: WireRun = try? client.ask(Endpoints.run(run)) else { return }
+        guard phase.isLive || phase.isSilent, let known: WireRun = try? client.ask(Endpoints.run(run)) else {
+            return
+        }
         let words = known.state == .running ? known.live?.phase : RunText.detail(known)
         phase.show(words ?? known.state.rawValue)
+        guard known.state.isBeforeStart, let why = Self.why(known) else { return }
+        phase.explain("\(message.bot) has not replied yet: \(why)")
     }
 
     private func waitForEnd(of run: RunName) throws(APIError) {
         try Output.copy(
-            of: run, from: client, follow: true, write: { _ in }, announce: { _ in }, interrupted: check)
+            of: run, from: client, follow: true, write: { _ in }, announce: { _ in }, awayNote: awayNote,
+            interrupted: check)
     }
 
     private func check() throws(APIError) {
@@ -108,26 +133,44 @@ struct ReplyFollower {
             let name = reply.run?.name.flatMap({ RunName($0) }),
             let run: WireRun = try? client.ask(Endpoints.run(name)), run.state.isBeforeStart
         else { return "" }
+        return Self.why(run).map { ": " + $0 } ?? ""
+    }
+
+    private static func why(_ run: WireRun) -> String? {
         let failure = run.attempts?.last { $0.state.isFailure }?.reason?.words
         let parts = [failure, RunText.detail(run)].compactMap(\.self)
-        return parts.isEmpty ? "" : ": " + parts.joined(separator: "; ")
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 }
 
-/// One dim line that says what a bot is doing, where a person watches; it leaves nothing behind.
+/// What a bot is doing: one dim line where a person watches, which leaves nothing behind; elsewhere one sentence where it
+/// takes long, and no more.
 final class PhaseLine {
-    /// Whether it is drawn at all.
+    /// Whether the line is drawn.
     let isLive: Bool
+    private let isShown: Bool
     private var isDrawn = false
+    private var isExplained = false
 
     init(isShown: Bool) {
+        self.isShown = isShown
         isLive = isShown && isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     }
+
+    /// Whether a sentence would still be printed.
+    var isSilent: Bool { isShown && !isLive && !isExplained }
 
     func show(_ words: String) {
         guard isLive else { return }
         StandardError.write("\r\u{1B}[2m\(PlainText.preview(words, limit: 60)) …\u{1B}[0m\u{1B}[K")
         isDrawn = true
+    }
+
+    /// Prints why it takes long, once, where no line is drawn.
+    func explain(_ sentence: String) {
+        guard isSilent else { return }
+        isExplained = true
+        StandardError.print("belfry: " + sentence)
     }
 
     func clear() {
