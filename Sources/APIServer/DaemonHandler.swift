@@ -93,7 +93,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.removeBot) { try await removeBot($0.path, force: $0.query.force) }
         table.on(Endpoints.testBot) { try await testBot($0.path, asks: $0.body.ask ?? false) }
         table.on(Endpoints.tools) { try await offeredTools(to: $0.path) }
-        table.on(Endpoints.callTool) { try await callTool($0.path, $0.body) }
+        table.on(Endpoints.callTool, isAwaited: true) { try await callTool($0.path, $0.body) }
         table.on(Endpoints.toolProgress) { tools.progress(of: $0.path) }
         table.on(Endpoints.cancelTool) { tools.cancel($0.path) }
         table.on(Endpoints.say) { try await say($0.path, $0.body) }

@@ -317,21 +317,47 @@ private final class LoopScene: Sendable {
         #expect(read["reason"]?.text == "end_turn")
     }
 
-    @Test func `has each of a thousand calls answered, and few of them performed`() async throws {
-        let calls = (0..<999).map {
-            #"{"index":\#($0),"id":"c\#($0)","type":"function","function":{"name":"say","arguments":"{}"}}"#
+    /// A reply of one turn that calls the tool so often.
+    private static func many(_ count: Int, _ dialect: BotBackend.Dialect) -> String {
+        switch dialect {
+        case .openAI:
+            let calls = (0..<count).map {
+                #"{"index":\#($0),"id":"c\#($0)","type":"function","function":{"name":"say","arguments":"{}"}}"#
+            }
+            return
+                #"data: {"choices":[{"index":0,"delta":{"tool_calls":[\#(calls.joined(separator: ","))]}}]}"#
+                + "\n\ndata: [DONE]\n\n"
+        case .anthropic:
+            let blocks = (0..<count).map {
+                #"{"type":"content_block_start","index":\#($0),"content_block":{"type":"tool_use","id":"c\#($0)","name":"say","input":{}}}"#
+            }
+            let lines =
+                [#"{"type":"message_start","message":{"usage":{"input_tokens":3}}}"#] + blocks + [
+                    #"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}"#,
+                    #"{"type":"message_stop"}"#,
+                ]
+            return lines.map { "data: \($0)\n\n" }.joined()
         }
-        let stream =
-            #"data: {"choices":[{"index":0,"delta":{"tool_calls":[\#(calls.joined(separator: ","))]}}]}"#
-            + "\n\ndata: [DONE]\n\n"
-        let server = try await ProviderServer(.init(stream), .init(Streams.chat))
-        let scene = try LoopScene(server, .openAI)
-        #expect(try await scene.reply().end.reply == "Hello there")
+    }
+
+    @Test(arguments: [BotBackend.Dialect.anthropic, .openAI])
+    func `has each of a thousand calls answered, and few of them performed`(
+        dialect: BotBackend.Dialect
+    ) async throws {
+        let last = dialect == .openAI ? Streams.chat : Streams.messages
+        let server = try await ProviderServer(.init(Self.many(1000, dialect)), .init(last))
+        let scene = try LoopScene(server, dialect)
+        let end = try await scene.reply().end
+        #expect(end.reply?.hasPrefix("Hello") == true && end.fault == nil, "\(end)")
         #expect(scene.box.calls.withLock { $0.count } == 32)
         _ = try await server.request()
         let body = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
-        let results = (body["messages"]?.elements ?? []).filter { $0["role"]?.text == "tool" }
-        #expect(results.count == 999)
+        let messages = body["messages"]?.elements ?? []
+        let results =
+            dialect == .openAI
+            ? messages.filter { $0["role"]?.text == "tool" } : messages.last?["content"]?.elements ?? []
+        #expect(results.count == 1000)
+        #expect(results[31]["content"]?.text == "text: is missing")
         #expect(results.last?["content"]?.text?.hasPrefix("not performed: at most 32 calls") == true)
     }
 }

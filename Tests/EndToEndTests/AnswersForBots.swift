@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -139,5 +140,57 @@ import Testing
         try gate.open()
         #expect(try await answers.map { $0["text"].text } == ["ship#1 completed\nshipped\n"])
         #expect(try await belfry.json("runs", "ship").list.count == 1)
+    }
+
+    /// A bot that is a program, whose runs outlive the daemon.
+    private static let program = """
+        bots:
+          cc: { backend: { kind: command, command: [sh, -c, "cat >/dev/null; exec sleep 600"] }, tools: [ask_person] }
+        jobs:
+          news: { schedule: manual, bot: cc, prompt: "What is new?" }
+        """
+
+    /// An MCP client that asks the person within a run of the bot which is under way, until that is asked.
+    private func asking(_ belfry: Belfry) async throws -> ChildProcess {
+        let feed = try belfry.events()
+        #expect(try await belfry.run("run", "news").code == 0)
+        _ = try await feed.event("run.started", of: "news")
+        let run = try #require(try await belfry.json("run", "show", "news")["id"].text)
+        let client = try ChildProcess(
+            BuiltProgram.path("belfry"), ["mcp", "--bot", "cc"],
+            environment: belfry.environment.merging(["BELFRY_RUN_ID": run]) { $1 })
+        try client.write(
+            #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#)
+        try client.write(
+            #"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask_person","arguments":{"question":"Ship it?","choices":["yes","no"]}}}"#
+        )
+        _ = try await feed.event("question.asked")
+        return client
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `over MCP takes its question back when its client dies`(signal: Int32) async throws {
+        let belfry = try await Belfry.start(Self.program)
+        let client = try await asking(belfry)
+        let feed = try belfry.events()
+        client.signal(signal)
+        _ = try await feed.event("question.withdrawn")
+        let all = try await belfry.json("questions", "--all").list
+        #expect(all.map { $0["state"].text } == ["withdrawn"], "\(all)")
+    }
+
+    @Test(arguments: [false, true])
+    func `over MCP is answered though the daemon ended meanwhile`(isKilled: Bool) async throws {
+        let belfry = try await Belfry.start(Self.program)
+        let client = try await asking(belfry)
+        if isKilled { try await belfry.kill() } else { #expect(try await belfry.stop() == 0) }
+        try await belfry.start()
+        let open = try await belfry.json("questions").list
+        #expect(open.map { $0["text"].text } == ["Ship it?"], "\(open)")
+        #expect(try await belfry.run("answer", open.first?["id"].text ?? "", "yes").code == 0)
+        let answer = await client.line { $0.contains("the person answered: yes") }
+        #expect(answer != nil)
+        let all = try await belfry.json("questions", "--all").list
+        #expect(all.map { $0["state"].text } == ["answered"], "\(all)")
     }
 }

@@ -10,6 +10,14 @@ import Testing
                 + "\n\ndata: [DONE]\n\n")
     }
 
+    /// The same of a provider that reports what it used.
+    private static func reply(_ text: String, tokens: Int) -> ProviderServer.Answer {
+        .init(
+            #"data: {"choices":[{"index":0,"delta":{"content":"\#(text)"},"finish_reason":"stop"}]}"# + "\n\n"
+                + #"data: {"choices":[],"usage":{"prompt_tokens":\#(tokens),"completion_tokens":1}}"#
+                + "\n\ndata: [DONE]\n\n")
+    }
+
     private static func delegation(_ tasks: String) -> ProviderServer.Answer {
         let text = #"{"tasks":[\#(tasks)]}"#.replacing("\"", with: "\\\"")
         return .init(
@@ -87,6 +95,53 @@ import Testing
         await critic.stop()
         await #expect(throws: (any Error).self) { try await lead.request() }
         await #expect(throws: (any Error).self) { try await critic.request() }
+    }
+
+    @Test func `is not refused what it handed out before a crash, though its team could do no more`()
+        async throws
+    {
+        let used = Self.reply("Two faults.", tokens: 50)
+        let lead = try await ProviderServer(Self.delegation(Self.both), Self.reply("All done."))
+        let scribe = try await ProviderServer(.init("", then: .mute), Self.reply("Written."))
+        let critic = try await ProviderServer(used)
+        let belfry = try await Belfry.start(
+            "bots:\n" + Self.bot("lead", lead, "team: [scribe, critic]") + Self.bot("scribe", scribe)
+                + Self.bot("critic", critic, "budget: { tokens: 10, per: month }")
+                + "jobs:\n  plan: { schedule: manual, bot: lead, prompt: \"Plan it\" }\n")
+        let feed = try belfry.events()
+        #expect(try await belfry.run("run", "plan").code == 0)
+        _ = try await scribe.request()
+        _ = try await feed.event("run.completed", of: "critic.delegated")
+        #expect(try await belfry.json("bot", "show", "critic")["status"].text == "blocked")
+        try await belfry.restart()
+        let after = try belfry.events()
+        _ = try await after.event("run.completed", of: "plan")
+        _ = try await lead.request()
+        let text = try result(try await lead.request())
+        #expect(text.contains("completed\nWritten.") && text.contains("completed\nTwo faults."), "\(text)")
+    }
+
+    @Test func `that is canceled cancels what it handed out`() async throws {
+        let lead = try await ProviderServer(Self.delegation(Self.both), Self.reply("All done."))
+        let (scribe, critic) = (
+            try await ProviderServer(.init("", then: .mute)), try await ProviderServer(.init("", then: .mute))
+        )
+        let belfry = try await Belfry.start(Self.config(lead, scribe, critic))
+        let feed = try belfry.events()
+        #expect(try await belfry.run("run", "plan").code == 0)
+        _ = try await scribe.request()
+        _ = try await critic.request()
+        #expect(try await belfry.run("run", "cancel", "plan").code == 0)
+        var open: Set = ["plan", "scribe.delegated", "critic.delegated"]
+        while !open.isEmpty {
+            let event = try await feed.event("run.canceled")
+            open.remove(event["job"].text ?? "")
+        }
+        // Nobody asks the lead again.
+        #expect(try await belfry.json("runs").list.allSatisfy { $0["state"].text == "canceled" })
+        _ = try await lead.request()
+        await lead.stop()
+        await #expect(throws: (any Error).self) { try await lead.request() }
     }
 
     @Test func `is refused whom it may not ask, and what is too much`() async throws {

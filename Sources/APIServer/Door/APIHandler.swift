@@ -15,6 +15,8 @@ package struct HandlerTable: APIHandler {
     private struct Handler: Sendable {
         /// Whether it stays on the thread that serves every connection.
         var isBrief: Bool
+        /// Whether it ends with the connection of who waits for it.
+        var isAwaited = false
         var answer: @Sendable (APIRequest) async throws -> APIResponse
     }
 
@@ -43,6 +45,11 @@ package struct HandlerTable: APIHandler {
     /// The answer of the endpoint's handler.
     package func respond(to request: APIRequest) async -> APIResponse {
         guard let handler = handlers[request.row.name] else { return .failure(APIError(.noSuchPath)) }
+        if handler.isAwaited {
+            return .awaited {
+                await withTaskExecutorPreference(WorkerPool.current) { await answer(request, by: handler) }
+            }
+        }
         if handler.isBrief, request.body.count <= Self.briefBody { return await answer(request, by: handler) }
         return await withTaskExecutorPreference(WorkerPool.current) { await answer(request, by: handler) }
     }
@@ -62,10 +69,10 @@ package struct HandlerTable: APIHandler {
     }
 
     private mutating func register(
-        _ row: EndpointRow, isBrief: Bool = false,
+        _ row: EndpointRow, isBrief: Bool = false, isAwaited: Bool = false,
         _ answer: @escaping @Sendable (APIRequest) async throws -> APIResponse
     ) {
-        let handler = Handler(isBrief: isBrief, answer: answer)
+        let handler = Handler(isBrief: isBrief, isAwaited: isAwaited, answer: answer)
         precondition(handlers.updateValue(handler, forKey: row.name) == nil, "two handlers for \(row.name)")
     }
 }
@@ -74,12 +81,12 @@ extension HandlerTable {
     /// Answers with a JSON value.
     ///
     /// A brief one computes little and never blocks: it runs on the thread that serves every connection, so that no
-    /// other thread is woken for it.
+    /// other thread is woken for it. One that is awaited may take hours, and is cancelled with its connection.
     package mutating func on<Path, Query, Body: Decodable, Answer: Encodable>(
-        _ endpoint: Endpoint<Path, Query, Body, Answer>, isBrief: Bool = false,
+        _ endpoint: Endpoint<Path, Query, Body, Answer>, isBrief: Bool = false, isAwaited: Bool = false,
         _ answer: @escaping @Sendable (Arguments<Path, Query, Body>) async throws -> Answer
     ) {
-        register(endpoint.row, isBrief: isBrief) { request in
+        register(endpoint.row, isBrief: isBrief, isAwaited: isAwaited) { request in
             .value(try await answer(endpoint.arguments(of: request)), status: request.row.status)
         }
     }

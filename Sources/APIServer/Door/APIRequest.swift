@@ -66,6 +66,9 @@ package enum APIResponse: Sendable {
         write: @concurrent @Sendable (inout any BodyWriter) async throws -> Void)
     /// An error of the table.
     case failure(APIError)
+    /// An answer that may take hours: whoever waits for it counts as the reader of a stream, and the work for it is
+    /// cancelled when its connection ends. It returns none of its own kind.
+    case awaited(@Sendable () async -> APIResponse)
 
     /// A value as JSON.
     package static func value(_ value: some Encodable, status: Int = 200) -> APIResponse {

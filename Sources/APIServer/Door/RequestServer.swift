@@ -92,6 +92,14 @@ struct RequestServer: Sendable {
             // The rest of a body that nobody wants is not waited for.
             if cutsRefused, head.hasBody { channel.close(after: waits.refusal) }
         }
+        if case .awaited(let work) = response {
+            guard let place = count.beginStream() else {
+                return try await write(.failure(Self.tooBusy), writer, on: channel)
+            }
+            channel.closeFuture.whenComplete { _ in place.end() }
+            response = await AwaitedAnswer(work: work).value(untilEndOf: channel)
+            place.end()
+        }
         guard case .stream = response else { return try await write(response, writer, on: channel) }
         guard let place = count.beginStream() else {
             return try await write(.failure(Self.tooBusy), writer, on: channel)
@@ -140,6 +148,7 @@ struct RequestServer: Sendable {
             let bytes = (try? WireCoding.encode(error)) ?? []
             try await writeWhole(
                 error.code.row.status, "application/json", bytes, Self.fields(of: error), writer)
+        case .awaited(let work): try await self.write(await work(), writer)
         case .stream(let contentType, let extra, let write):
             var fields = Self.fields(extra)
             fields[.contentType] = contentType

@@ -3,6 +3,7 @@ import Engine
 import Grouping
 import Host
 import Ledger
+import ServiceLifecycle
 import Timeline
 import Tracking
 
@@ -83,8 +84,8 @@ extension DaemonHandler {
             let now = try await reading(await control.ledger.question(id: record.id))
             if let end = now?.end { return end }
         }
-        // The ledger is closed: the daemon stops, and the question stays.
-        guard Task.isCancelled else { throw APIError(.stopping) }
+        // The daemon stops, and the question stays: it is asked on by the next one.
+        guard Task.isCancelled, !Task.isShuttingDownGracefully else { throw APIError(.stopping) }
         _ = try await asking(await control.withdraw(record.id))
         return nil
     }

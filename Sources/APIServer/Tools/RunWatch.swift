@@ -2,6 +2,7 @@ import API
 import Engine
 import Host
 import Ledger
+import ServiceLifecycle
 import Timeline
 import Tracking
 
@@ -45,8 +46,10 @@ struct RunWatch {
                         return .success(rows)
                     }
                 }
-                // The ledger is closed: the daemon stops.
-                guard Task.isCancelled else { return .failure(APIError(.stopping)) }
+                // The daemon stops: what is waited for goes on.
+                guard Task.isCancelled, !Task.isShuttingDownGracefully else {
+                    return .failure(APIError(.stopping))
+                }
                 return .success(try await current(ids))
             } catch {
                 return .failure(error)

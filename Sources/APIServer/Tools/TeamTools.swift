@@ -43,21 +43,41 @@ enum TeamTools {
         let tasks = request.arguments.records("tasks").map {
             (bot: $0.text("bot") ?? "", prompt: $0.text("prompt") ?? "")
         }
-        try await check(tasks.map(\.bot), request, parent)
-        var children: [RunRecord] = []
-        for (number, task) in tasks.enumerated() {
-            let subtask = Subtask(
-                parent: parent.id, call: "\(request.key):\(number + 1)", by: request.user.bot.name,
-                task.prompt)
-            children.append(
-                try await request.daemon.asking(await request.daemon.control.delegate(subtask, to: task.bot)))
+        let calls = tasks.indices.map { "\(request.key):\($0 + 1)" }
+        let handed = try await handedOut(by: parent, to: request.user.team + tasks.map(\.bot), request.daemon)
+        var children: [RunRecord?] = calls.map { call in
+            handed.first { $0.cause == Subtask.cause(call) }
         }
-        return try await results(of: children, tasks.map(\.prompt), request, parent)
+        // What the same call has handed out before a crash is neither handed out again, nor allowed again.
+        let added = children.indices.filter { children[$0] == nil }
+        if !added.isEmpty {
+            try await check(added.map { tasks[$0].bot }, besides: handed.count, request, parent)
+        }
+        for number in added {
+            let subtask = Subtask(
+                parent: parent.id, call: calls[number], by: request.user.bot.name, tasks[number].prompt)
+            children[number] = try await request.daemon.asking(
+                await request.daemon.control.delegate(subtask, to: tasks[number].bot))
+        }
+        return try await results(of: children.compactMap(\.self), tasks.map(\.prompt), request, parent)
     }
 
-    /// Refuses what would not end, or not end soon.
+    /// The subtasks that the present attempt of `parent` has handed out to these bots.
+    private static func handedOut(
+        by parent: RunRecord, to bots: [String], _ daemon: DaemonHandler
+    ) async throws(APIError) -> [RunRecord] {
+        var handed: [RunRecord] = []
+        for bot in Set(bots).sorted() {
+            let runs = try await daemon.reading(
+                await daemon.control.ledger.runs(RunFilter(job: Subtask.job(of: bot), limit: 500)))
+            handed += runs.filter { $0.isPart(of: parent) }
+        }
+        return handed
+    }
+
+    /// Refuses what would not end, or not end soon; the run has `handed` out so many subtasks before.
     private static func check(
-        _ bots: [String], _ request: ToolRequest, _ parent: RunRecord
+        _ bots: [String], besides handed: Int, _ request: ToolRequest, _ parent: RunRecord
     ) async throws(APIError) {
         let daemon = request.daemon
         let team = request.user.team
@@ -87,12 +107,6 @@ enum TeamTools {
             throw APIError(
                 .badValue, "work is handed on at most \(deepest) times, and was so often",
                 hint: "Do it yourself.")
-        }
-        var handed = 0
-        for bot in team {
-            let runs = try await daemon.reading(
-                await daemon.control.ledger.runs(RunFilter(job: Subtask.job(of: bot), limit: 500)))
-            handed += runs.count { $0.isPart(of: parent, besides: request.key) }
         }
         guard handed + bots.count <= broadest else {
             throw APIError(
@@ -161,10 +175,9 @@ enum TeamTools {
 }
 
 extension RunRecord {
-    /// Whether the present attempt of `parent` handed it out, by another call than this one.
-    fileprivate func isPart(of parent: RunRecord, besides call: String) -> Bool {
+    /// Whether the present attempt of `parent` handed it out.
+    fileprivate func isPart(of parent: RunRecord) -> Bool {
         cause.hasPrefix(Subtask.cause("\(parent.id).\(parent.attempt):"))
-            && !cause.hasPrefix(Subtask.cause(call) + ":")
     }
 
     /// Where it is, as a part of another run.
