@@ -144,6 +144,19 @@ private struct URLScene {
         #expect(end.fault?.reason == .disconnected && scene.output == "the first half")
     }
 
+    @Test func `keeps what came while more is to come`() async throws {
+        let server = try await server(.init("the first half", type: "text/plain", then: .hang))
+        let scene = try URLScene()
+        scene.performer.start(.url(scene.order(server.url())))
+        var phases: [String?] = []
+        while !phases.contains("receiving") {
+            guard await scene.performer.waitForEvents() else { throw CancellationError() }
+            for case .progress(_, let report) in scene.performer.takeEvents() { phases.append(report.phase) }
+        }
+        #expect(scene.output.hasPrefix("the ") && "the first half".hasPrefix(scene.output), "\(scene.output)")
+        scene.performer.cancel(scene.key, reason: "seen")
+    }
+
     @Test func `times out`() async throws {
         let server = try await server(.init("one", then: .hang))
         var output = ""

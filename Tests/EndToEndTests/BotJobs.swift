@@ -297,6 +297,19 @@ import Testing
         try await until { try await belfry.json("run", "show", "news#1")["state"].text == "canceled" }
     }
 
+    @Test func `shows its bot thinking before its first word`() async throws {
+        let thought =
+            #"data: {"choices":[{"index":0,"delta":{"reasoning_content":"Hm."}}]}"# + "\n\n"
+        let server = try await ProviderServer(.init(thought, then: .hang))
+        let belfry = try await Belfry.start(config(server))
+        try await belfry.run("run", "news")
+        try await until {
+            try await belfry.json("run", "show", "news#1")["live"]["phase"].text == "thinking"
+        }
+        #expect(try await belfry.run("run", "logs", "news#1").text.isEmpty)
+        try await belfry.run("run", "cancel", "news#1")
+    }
+
     @Test func `waits for its bot's lane`() async throws {
         let part = #"data: {"choices":[{"index":0,"delta":{"content":"one"}}]}"# + "\n\n"
         let server = try await ProviderServer(.init(part, then: .hang))
