@@ -54,6 +54,52 @@ import Testing
         #expect(try await belfry.run("job", "show", "plants").code == 4)
     }
 
+    @Test func `deal with the tasks of other bots by a grant alone, each verb of them`() async throws {
+        let server = try await ProviderServer(.init("{}"))
+        let verbs = "list_tasks, pause_task, resume_task, update_task, cancel_task"
+        let backend =
+            "backend: { kind: openai, url: \"\(server.url("/v1"))\", allow: [127.0.0.1/32] }, model: small"
+        let belfry = try await Belfry.start(
+            """
+            bots:
+              sage: { \(backend), tools: [schedule_task] }
+              boss: { \(backend), tools: [\(verbs), all_tasks] }
+              peer: { \(backend), tools: [\(verbs)] }
+            """)
+        _ = try await answers(
+            belfry, [#"["schedule_task",{"name":"plants","prompt":"Water them","cron":"0 9 * * *"}]"#])
+        func call(_ bot: String, _ verb: String, _ more: String = "") async throws -> (String, Bool) {
+            let answer = try await belfry.tools(bot, #"[["\#(verb)",{"name":"plants"\#(more)}]]"#)
+            let first = try #require(answer.first)
+            return (first["text"].text ?? "", first["isError"] == .bool(true))
+        }
+        func job() async throws -> JSON { try await belfry.json("job", "show", "plants") }
+        // Without the grant it is as if there were none.
+        #expect(
+            try await belfry.tools("peer", #"[["list_tasks",{}]]"#).first?["text"].text
+                == "there are no tasks")
+        for (verb, more) in [
+            ("pause_task", ""), ("resume_task", ""), ("update_task", #","prompt":"x""#), ("cancel_task", ""),
+        ] {
+            let (text, isError) = try await call("peer", verb, more)
+            #expect(isError && text.hasPrefix("you have no task \"plants\""), "\(verb): \(text)")
+        }
+        #expect(try await job()["prompt"].text == "Water them")
+        let listed = try #require(try await belfry.tools("boss", #"[["list_tasks",{}]]"#).first)
+        #expect(listed["text"].text?.hasPrefix("plants | of sage | ") == true, "\(listed)")
+        #expect(try await call("boss", "pause_task", #","note":"rain""#).0 == "plants is paused")
+        #expect(try await job()["paused"]["note"].text == "rain")
+        #expect(try await call("boss", "resume_task").0.hasPrefix("plants runs again: "))
+        #expect(try await job()["paused"]["note"].text == nil)
+        #expect(
+            try await call("boss", "update_task", #","prompt":"Water all""#).0.hasPrefix(
+                "plants is changed: "))
+        let changed = try await job()
+        #expect(changed["prompt"].text == "Water all" && changed["bot"].text == "sage", "\(changed)")
+        #expect(try await call("boss", "cancel_task").0 == "plants is removed")
+        #expect(try await belfry.run("job", "show", "plants").code == 4)
+    }
+
     @Test func `keep its memory, and read the folders it may read`() async throws {
         let server = try await ProviderServer(.init("{}"))
         let folder = try TemporaryFolder()
@@ -146,5 +192,46 @@ import Testing
         let calls = try await belfry.json("run", "show", "news#1")["calls"].list
         #expect(calls.map { $0["tool"].text } == ["report_progress"])
         #expect(calls.first?["arguments"].text == #"{"progress":0.5,"phase":"half"}"#)
+    }
+
+    /// Does what Codex does with its settings, words of TOML, and replies what a call returned.
+    private static let codex = #"""
+        import json, os, subprocess, sys, tomllib
+        config = {}
+        for flag, word in zip(sys.argv, sys.argv[1:]):
+            if flag == "-c":
+                config |= tomllib.loads(word)["mcp_servers"]["belfry"]
+        server = subprocess.Popen(
+            [config["command"], *config["args"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={"PATH": os.environ["PATH"], **config["env"]})
+        def ask(number, method, params):
+            line = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+            server.stdin.write(line.encode() + b"\n")
+            server.stdin.flush()
+            return json.loads(server.stdout.readline())["result"]
+        ask(1, "initialize", {"protocolVersion": "2025-06-18"})
+        said = ask(2, "tools/call", {"name": "report_progress", "arguments": {"phase": "half"}})
+        text = said["content"][0]["text"]
+        print(json.dumps({"type": "thread.started", "thread_id": "th-1"}))
+        print(json.dumps({"type": "item.completed", "item": {"id": "i1", "type": "agent_message", "text": text}}))
+        print(json.dumps({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}}))
+
+        """#
+
+    @Test func `is started by the words that Codex is given`() async throws {
+        let belfry = try Belfry(
+            """
+            bots:
+              cx: { backend: { kind: command, command: [python3, bot.py], output: codex }, tools: [report_progress] }
+            jobs:
+              news: { schedule: manual, bot: cx, prompt: "What is new?" }
+            """)
+        try belfry.write(Self.codex, to: "bot.py")
+        try await belfry.start()
+        let answer = try await belfry.run("run", "news", "--follow")
+        #expect(answer.code == 0, "\(answer)")
+        #expect(try await belfry.json("messages", "cx").list.map { $0["text"].text } == ["shown"])
+        let calls = try await belfry.json("run", "show", "news#1")["calls"].list
+        #expect(calls.map { $0["tool"].text } == ["report_progress"])
     }
 }

@@ -1,5 +1,7 @@
 import Prompting
+import TestSupport
 import Testing
+import Tracking
 
 @Suite struct `the text of a page` {
     @Test(arguments: [
@@ -71,5 +73,33 @@ import Testing
                 #"mcp_servers.belfry.args=["mcp","--bot","cc"]"#, "-c",
                 #"mcp_servers.belfry.env={ BELFRY_RUN_ID = "r" }"#,
             ])
+    }
+
+    /// Reads each word as TOML, as Codex does, and prints what all of them say as one line of JSON.
+    private static let reader = """
+        import json, sys, tomllib
+        found = {}
+        for word in sys.argv[1:]:
+            found |= tomllib.loads(word)["mcp_servers"]["belfry"]
+        print(json.dumps(found))
+        """
+
+    @Test(arguments: [
+        "plain", "/home/o'neil/a \"quoted\" \\ folder", "Grüße 漢字 🔔", "a\tb\nc\rd\u{8}\u{c}\u{1}\u{1f}e",
+        "{ x = 1 }, [y] # z", "a\u{7f}b",
+    ])
+    func `are named to Codex in words of TOML, whatever is in them`(text: String) async throws {
+        let server = ToolServer(
+            command: [text, "mcp", text], environment: ["BELFRY_SOCKET": text, "BELFRY_RUN_ID": "r"],
+            tools: [])
+        let words = BotProgram(.codex, command: ["codex", "exec"]).call("Hi", home: nil, tools: server).words
+        let settings = words.indices.filter { $0 > 0 && words[$0 - 1] == "-c" }.map { words[$0] }
+        #expect(settings.count == 3)
+        let python = try ChildProcess(PythonTools.interpreter(), ["-c", Self.reader] + settings)
+        var lines = python.lines.makeAsyncIterator()
+        let line = await lines.next() ?? ""
+        let read = try #require(JSON(parsing: Array(line.utf8)[...]), "no TOML: \(settings)")
+        #expect(read["command"]?.text == text && read["args"]?.elements.map(\.text) == ["mcp", text])
+        #expect(read["env"]?["BELFRY_SOCKET"]?.text == text && read["env"]?["BELFRY_RUN_ID"]?.text == "r")
     }
 }

@@ -29,13 +29,12 @@ package struct ToolServer: Hashable, Sendable {
             return ["--mcp-config", Self.text(.object(["mcpServers": servers]))]
                 + (names.isEmpty ? [] : ["--allowedTools", names.joined(separator: ",")])
         case .codex:
-            // TOML's basic strings are written as those of JSON.
             let (program, arguments) = (command.first ?? "", Array(command.dropFirst()))
             let variables = environment.sorted { $0.key < $1.key }
-                .map { "\($0.key) = \(Self.text(.string($0.value)))" }
+                .map { "\($0.key) = \(Self.toml(.string($0.value)))" }
             return [
-                "command=" + Self.text(.string(program)),
-                "args=" + Self.text(.array(arguments.map { .string($0) })),
+                "command=" + Self.toml(.string(program)),
+                "args=" + Self.toml(.array(arguments.map { .string($0) })),
                 "env={ \(variables.joined(separator: ", ")) }",
             ].flatMap { ["-c", "mcp_servers.\(Self.name)." + $0] }
         case .gemini, .text: return []
@@ -50,6 +49,9 @@ package struct ToolServer: Hashable, Sendable {
             environment.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })
         return json
     }
+
+    /// TOML's basic strings, and lists of them, are written as those of JSON, which need no escape for a delete character.
+    private static func toml(_ json: JSON) -> String { text(json).replacing("\u{7F}", with: "\\u007F") }
 
     private static func text(_ json: JSON) -> String { String(decoding: json.bytes, as: UTF8.self) }
 }
