@@ -1,5 +1,6 @@
 import CronBench
 import FoundationEssentials
+import Grouping
 import Ledger
 import LedgerSQLite
 import Synchronization
@@ -22,6 +23,8 @@ struct ChaosVerdict {
     /// How many notices were due, and how often they came.
     private(set) var notices = 0
     private(set) var deliveries = 0
+    /// How many replies of jobs rang, counted once for each receiver.
+    private(set) var rung = 0
     /// What became of the prompts, and of those that a gateway was sent.
     let talk: ChaosTalkVerdict
     let gateway: ChaosGatewayVerdict
@@ -58,6 +61,12 @@ struct ChaosVerdict {
         try await judgeStarts(all, home.lines, ledger)
         judgeEnds(all, kills)
         for (channel, book) in webhooks { judgeNotices(on: channel, all, threads, book) }
+        for job in ChaosTalk.jobs + [ChaosTalk.programJob] {
+            guard let bot = all.first(where: { $0.job == job })?.bot else { continue }
+            let replies = try await ledger.messages(bot: bot, thread: job, after: 0, limit: .max)
+                .reversed().map(\.record.message.id)
+            for (channel, book) in webhooks { judgeRings(of: replies, in: job, on: channel, book) }
+        }
         await ledger.close()
     }
 
@@ -192,6 +201,32 @@ struct ChaosVerdict {
     }
 }
 
+extension ChaosVerdict {
+    /// Each reply in the thread of a job rang: every webhook about it has the last three and counts all up to them, and
+    /// one of them counts all there are.
+    private mutating func judgeRings(
+        of replies: [String], in thread: String, on channel: String, _ webhooks: WebhookBook
+    ) {
+        var counted = 0
+        for (id, delivery) in webhooks.deliveries where delivery.thread == thread && delivery.isAccepted {
+            let (count, last) = (delivery.count, delivery.last)
+            guard (1...max(replies.count, 1)).contains(count),
+                last == Array(replies[..<count].suffix(ThreadItem.lastCount))
+            else {
+                fault("\(channel): \(id) counts \(count) of \(replies.count) in \(thread), and shows \(last)")
+                continue
+            }
+            counted = max(counted, count)
+        }
+        if counted == replies.count {
+            rung += counted
+        } else {
+            fault(
+                "\(channel): \(replies.count - counted) of \(replies.count) replies of \(thread) never rang")
+        }
+    }
+}
+
 /// Every webhook that arrived, kept by a service that is somewhat unreliable.
 ///
 /// Of a hundred it sees for the first time it refuses one, and hangs up on another after it has read it. While it has
@@ -202,8 +237,10 @@ final class WebhookBook: Sendable {
         var type: String
         /// The id of the run it is about.
         var run: String?
-        /// The thread it is about.
+        /// The thread it is about, how many messages of it nobody has read, and the ids of those it shows.
         var thread: String?
+        var count = 0
+        var last: [String] = []
         /// How often it arrived.
         var times = 1
         /// Whether it was answered with success at least once.
@@ -245,7 +282,12 @@ final class WebhookBook: Sendable {
             var item: Item?
         }
         struct Run: Decodable { var id: String? }
-        struct Item: Decodable { var thread: String? }
+        struct Item: Decodable {
+            var thread: String?
+            var count: Int?
+            var last: [Said]?
+        }
+        struct Said: Decodable { var id: String }
         var type: String
         var data: Objects
     }
@@ -280,7 +322,9 @@ final class WebhookBook: Sendable {
             var delivery =
                 state.deliveries[id]
                 ?? Delivery(
-                    type: read.type, run: read.data.run?.id, thread: read.data.item?.thread, body: body)
+                    type: read.type, run: read.data.run?.id, thread: read.data.item?.thread,
+                    count: read.data.item?.count ?? 0,
+                    last: read.data.item?.last?.map(\.id) ?? [], body: body)
             let isFirst = state.deliveries[id] == nil
             if !isFirst { delivery.times += 1 }
             if delivery.body != body { delivery.isAltered = true }
