@@ -50,6 +50,10 @@ import Testing
         #expect(session["summary"].text == "They want green tea." && session["messages"].integer == 6)
         #expect(
             try await belfry.run("bot", "show", "sage").text.contains("the older ones as the bot's summary"))
+        let shown = try await belfry.run("bot", "show", "sage", "--session").text
+        #expect(
+            shown.contains("thread    main\n") && shown.hasSuffix("\n\nThey want green tea.\n"), "\(shown)")
+        #expect(try await belfry.json("bot", "show", "sage", "--session")["messages"].integer == 6)
         // It is not made again, neither now nor by another daemon.
         try await belfry.restart()
         #expect(try await belfry.run("ask", "sage", "four").text == "Fourth.\n")

@@ -44,17 +44,23 @@ struct BotShowCommand: ParsableCommand {
         commandName: "show", abstract: "Shows a bot: its status, usage, budget and last error.",
         discussion: """
               belfry bot show ops
+              belfry bot show sage --session
               belfry bot show sage --json | jq .budget.leftUsd
             """)
 
     @Argument(help: "The bot's name.", completion: Completions.bots)
     var name: String
+    @Flag(
+        help: "Show only its session: what it knows of what was said, with its summary of the older messages."
+    )
+    var session = false
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         let bot = try common.client().ask(Endpoints.bot(name))
-        if common.json { return try StandardOutput.print(json: bot) }
         let screen = common.screen
+        if session { return try show(bot.session, of: bot.name, screen) }
+        if common.json { return try StandardOutput.print(json: bot) }
         screen.field("bot", bot.name)
         screen.field("kind", bot.backend)
         screen.field("origin", bot.at ?? (bot.origin == "cli" ? "belfry bot add" : nil))
@@ -81,6 +87,18 @@ struct BotShowCommand: ParsableCommand {
         screen.field("latency", BotText.latency(bot))
         screen.field("ping", bot.pingMs.map { "\($0) ms" })
         screen.field("last error", bot.lastError.map { BotText.error($0, of: bot.name, screen) })
+    }
+
+    private func show(_ session: WireBotSession?, of bot: String, _ screen: Screen) throws {
+        guard let session else {
+            throw APIError(.badValue, "\(bot) has no session", hint: "Its prompts stand alone.")
+        }
+        if common.json { return try StandardOutput.print(json: session) }
+        screen.field("thread", PlainText.oneLine(session.thread))
+        screen.field("session", BotText.session(session, screen))
+        guard let summary = session.summary else { return }
+        screen.print("")
+        for line in PlainText.lines(summary) { screen.print(line) }
     }
 }
 
