@@ -74,6 +74,8 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.logs) { try await logs($0.path, $0.query) }
         table.on(Endpoints.cancelRun) { try await cancelRun($0.path) }
         table.on(Endpoints.retryRun) { try await retryRun($0.path) }
+        table.on(Endpoints.pauseRun) { try await setPaused(true, $0.path) }
+        table.on(Endpoints.resumeRun) { try await setPaused(false, $0.path) }
         table.on(Endpoints.exec) { try await exec($0.body) }
         table.on(Endpoints.spool) { _ in _ = await spool.takeIn() }
     }

@@ -33,6 +33,16 @@ package protocol Performer: Sendable {
     /// Answered by ``PerformerEvent/ended(_:)`` once it has ended, or ``PerformerEvent/unknown(_:)``.
     func cancel(_ key: RunKey, reason: String)
 
+    /// Whether attempts can be paused now.
+    var pausesAttempts: Bool { get }
+
+    /// Stops everything that belongs to an attempt until it is resumed; its timeout stands still meanwhile. Not
+    /// answered; repeated, it changes nothing.
+    func pause(_ key: RunKey)
+
+    /// Continues a paused attempt; one that is not paused is left alone. Not answered.
+    func resume(_ key: RunKey)
+
     /// Asks what is known of an attempt that an earlier daemon or an earlier connection started.
     ///
     /// Answered by started, ended or ``PerformerEvent/unknown(_:)``.
@@ -55,6 +65,13 @@ package protocol Performer: Sendable {
 extension Performer {
     /// Knows of none unless it says otherwise.
     package func holds(_ key: RunKey) -> Bool { false }
+
+    /// Pauses none unless it says otherwise.
+    package var pausesAttempts: Bool { false }
+
+    package func pause(_ key: RunKey) {}
+
+    package func resume(_ key: RunKey) {}
 }
 
 /// What happened to the attempts in a performer's hands, in the order in which it happened.

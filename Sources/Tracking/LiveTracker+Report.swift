@@ -90,6 +90,9 @@ extension LiveTracker {
 
     private mutating func applyWord(_ report: ProgressReport, at now: Moment) {
         switch report.word {
+        // What it said before it was stopped may arrive afterwards.
+        case .blocked(let kind) where live.state == .paused: heldKind = .blocked(kind)
+        case .working where live.state == .paused: heldKind = .none
         case .blocked(let kind) where live.state == .blocked || live.state.canBecome(.blocked):
             enter(.blocked, blocked: kind, at: now)
         case .working where live.state == .blocked: enter(.running, at: now)

@@ -43,6 +43,8 @@ public struct LiveTracker: Sendable {
     /// Time of this attempt in which the job could not work, and since when it can't.
     var idle = Duration.zero
     var idleSince: Moment?
+    /// What blocked the job when it was paused, as far as it was not said since that it no longer does.
+    var heldKind: HeldBlock = .none
     /// Whether an earlier daemon saw the first part of the attempt.
     private var isResumed = false
 
@@ -101,6 +103,7 @@ public struct LiveTracker: Sendable {
         at now: Moment
     ) -> LiveChange {
         guard live.state.canBecome(state) else { return .none }
+        if state == .paused { heldKind = live.state == .blocked ? .blocked(live.blockedKind) : .none }
         // What waits to be tried again has not begun: what its last attempt reported is no longer so.
         if state == .queued, live.state != .scheduled { forgetAttempt(at: now) }
         enter(state, reason: reason, blocked: blocked, at: now)
@@ -114,6 +117,20 @@ public struct LiveTracker: Sendable {
         heardAt = state == .running ? now : heardAt
         live.staleAt = staleAt(from: now)
         return changed(.stateChange, at: now)
+    }
+
+    /// Notes that a paused run goes on: at work, or blocked as before its pause.
+    ///
+    /// - Returns: none when it was not paused.
+    public mutating func resumed(at now: Moment) -> LiveChange {
+        guard live.state == .paused else { return .none }
+        let held = heldKind
+        heldKind = .none
+        let change = became(.running, at: now)
+        guard case .blocked(let kind) = held else { return change }
+        enter(.blocked, blocked: kind, at: now)
+        live.staleAt = staleAt(from: now)
+        return change
     }
 
     /// Notes that another attempt is about to start; what the last one reported is forgotten.
@@ -277,6 +294,12 @@ public struct LiveTracker: Sendable {
 extension RunState {
     /// Whether the job can't get on because of somebody else.
     fileprivate var isWaitingForOthers: Bool { self == .blocked || self == .paused }
+}
+
+/// What a paused job waits for besides.
+enum HeldBlock: Hashable, Sendable {
+    case none
+    case blocked(BlockedKind?)
 }
 
 /// The effect of a report on a live state.

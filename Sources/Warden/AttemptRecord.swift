@@ -29,6 +29,10 @@ struct AttemptRecord {
     var group: ControlGroup?
     /// Nil when the warden ended between making the record and starting the process, or just after.
     var started: Started?
+    /// Since when it is paused, since boot; nil: it is not.
+    var pausedAt: Duration?
+    /// How long it was paused before that.
+    var paused = Duration.zero
     var ended: ExitRecord?
 
     init(
@@ -58,6 +62,12 @@ struct AttemptRecord {
         while let frame = try? buffer.next() {
             switch frame.kind {
             case 2: started = Started(frame.fields)
+            case 4: pausedAt = pausedAt ?? Self.instant(kind: 4, frame.fields)
+            case 5:
+                if let since = pausedAt, let now = Self.instant(kind: 5, frame.fields) {
+                    paused += max(.zero, now - since)
+                    pausedAt = nil
+                }
             case 3: ended = try? ExitRecord(fileBytes: Array(frame.fields))
             default: break
             }
@@ -74,6 +84,22 @@ struct AttemptRecord {
         fields.put(5, ifKnown: timeout.map { Int($0.microseconds) })
         fields.put(6, ifKnown: group?.path)
         return fields.frame()
+    }
+
+    /// The frame of a pause that begins at a moment since boot.
+    static func pausingFrame(at now: Duration) -> [UInt8] { frame(4, at: now) }
+
+    /// The frame of the end of a pause.
+    static func resumingFrame(at now: Duration) -> [UInt8] { frame(5, at: now) }
+
+    private static func frame(_ kind: UInt8, at now: Duration) -> [UInt8] {
+        var fields = FieldWriter(kind: kind)
+        fields.put(1, Int(now.microseconds))
+        return fields.frame()
+    }
+
+    private static func instant(kind: UInt8, _ bytes: ArraySlice<UInt8>) -> Duration? {
+        (try? Fields(kind: kind, bytes))?.optionalNumber(1).map { .microseconds($0) }
     }
 
     /// The frame of the run's end.

@@ -119,8 +119,10 @@ final class Inheritance {
         let run = Run(
             key: record.key, pid: started.pid, startTime: started.startTime, startedAt: started.at,
             startedInstant: started.instant,
-            ladder: StopLadder(startedAt: started.instant, timeout: record.timeout, grace: record.grace),
+            ladder: StopLadder(
+                startedAt: started.instant + record.paused, timeout: record.timeout, grace: record.grace),
             tree: tree)
+        if let since = record.pausedAt { _ = run.ladder.pause(at: since) }
         runs.adopt(run)
         return run
     }

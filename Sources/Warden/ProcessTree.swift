@@ -137,6 +137,26 @@ extension ProcessTree {
         for member in members { Self.send(SIGKILL, to: member) }
     }
 
+    /// Stops every member, until no look finds one that still runs.
+    ///
+    /// The first ones first: a parent that still ran would be told that its child was stopped.
+    mutating func pause() {
+        var stopped: Set<Identity> = []
+        for _ in 0..<64 {
+            let new = liveMembers().filter { !stopped.contains(Identity($0)) }
+            if new.isEmpty { break }
+            for member in new {
+                Self.send(SIGSTOP, to: member)
+                stopped.insert(Identity(member))
+            }
+        }
+    }
+
+    /// Continues every member, the last ones first.
+    mutating func resume() {
+        for member in liveMembers().reversed() { Self.send(SIGCONT, to: member) }
+    }
+
     /// Signals that very process, never another one that was given its id.
     private static func send(_ signal: Int32, to entry: ProcessEntry) {
         guard let handle = try? ProcessHandle(pid: entry.pid, startTime: entry.startTime) else { return }

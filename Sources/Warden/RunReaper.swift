@@ -54,6 +54,8 @@ final class RunReaper {
         exit.maxResidentKiB = ownSize.known(usage.ru_maxrss)
         run.exit = exit
         run.pipes?.slave = nil
+        // Nobody would resume what it left behind.
+        if run.ladder.resume(at: exit.instant) { run.tree.resume() }
         // Everything it wrote itself is in the pipes by now; a full pipe is 64 KiB, often more is set.
         streams.outputs.drain(run, rounds: 64)
         settle(run, exit.instant)

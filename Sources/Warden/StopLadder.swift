@@ -37,6 +37,8 @@ struct StopLadder: Hashable {
 
     private(set) var rung: Rung
     private(set) var cause: Cause?
+    /// Since when it is paused; its time stands still from then on.
+    private(set) var pausedAt: Duration?
     private let grace: Duration
 
     init(startedAt: Duration, timeout: Duration?, grace: Duration) {
@@ -50,7 +52,7 @@ struct StopLadder: Hashable {
     /// When ``advance(to:)`` has something to do, nil when never.
     var deadline: Duration? {
         switch rung {
-        case .running(let until): until
+        case .running(let until): pausedAt == nil ? until : nil
         case .asked(let killAt): killAt
         case .killed(let retryAt, _): retryAt
         case .given: nil
@@ -73,6 +75,25 @@ struct StopLadder: Hashable {
         return begin(.lost, at: now)
     }
 
+    /// The run is stopped for a while.
+    ///
+    /// - Returns: false when it is being ended; then it is not.
+    mutating func pause(at now: Duration) -> Bool {
+        guard case .running = rung else { return false }
+        pausedAt = pausedAt ?? now
+        return true
+    }
+
+    /// The run goes on, with as much time left as it had.
+    ///
+    /// - Returns: false when it was not paused.
+    mutating func resume(at now: Duration) -> Bool {
+        guard let since = pausedAt else { return false }
+        pausedAt = nil
+        if case .running(let until?) = rung { rung = .running(until: until + max(.zero, now - since)) }
+        return true
+    }
+
     /// Time has passed.
     mutating func advance(to now: Duration) -> Action? {
         guard let deadline, deadline <= now else { return nil }
@@ -88,6 +109,7 @@ struct StopLadder: Hashable {
 
     private mutating func begin(_ cause: Cause, at now: Duration) -> Action {
         self.cause = cause
+        pausedAt = nil
         guard grace > .zero else { return kill(at: now, times: 1) }
         rung = .asked(killAt: now + grace)
         return .terminate

@@ -238,6 +238,8 @@ extension Warden {
         case .closeInput(let key): streams.inputs.end(key)
         case .resize(let key, let size): streams.inputs.resize(key, size)
         case .signal(let key, let number): signal(key, number)
+        case .pause(let key): pause(key)
+        case .resume(let key): resume(key)
         case .retire: retire()
         case .offer, .attach, .endStream: break  // A terminal's, not a daemon's.
         }
@@ -337,6 +339,34 @@ extension Warden {
     private func cancel(_ key: RunKey, _ reason: String) {
         guard let run = runs[key], run.exit == nil else { return sendState(key) }
         run.tree.obey(run.ladder.cancel(reason, at: .sinceBoot))
+    }
+
+    /// Stops the run's tree, and its time; what somebody else continued meanwhile is stopped again.
+    private func pause(_ key: RunKey) {
+        guard let run = runs[key], run.exit == nil else { return }
+        let (now, wasPaused) = (Duration.sinceBoot, run.ladder.pausedAt != nil)
+        guard run.ladder.pause(at: now) else { return }
+        // First the journal: a warden that takes over has the daemon's next pause stop what is left to stop.
+        if !wasPaused { note(AttemptRecord.pausingFrame(at: now), of: run) }
+        run.tree.pause()
+    }
+
+    /// Continues the run's tree, and its time.
+    private func resume(_ key: RunKey) {
+        let now = Duration.sinceBoot
+        guard let run = runs[key], run.ladder.resume(at: now) else { return }
+        // The journal last: a warden that takes over resumes what it finds paused.
+        run.tree.resume()
+        note(AttemptRecord.resumingFrame(at: now), of: run)
+    }
+
+    /// Adds what happened to the run's record; one that can't be written is only of use to a warden that takes over.
+    private func note(_ frame: [UInt8], of run: Run) {
+        if let file = run.record {
+            try? file.writeAll(frame[...])
+        } else {
+            try? outcomes.store.append(frame, to: run.key)
+        }
     }
 
     /// Sends a signal to the first process's group, and to the group that has the terminal.

@@ -138,6 +138,8 @@ final class ClientMailbox: Sendable {
     }
 
     let wakeUp: WakeUp
+    /// The oldest version of the protocol among the connected wardens; nil: none is connected.
+    let oldestVersion = Mutex<Int?>(nil)
     /// Nil once the thread has ended.
     private let requests = Mutex<[Request]?>([])
 

@@ -1,6 +1,7 @@
 import Glibc
 import Host
 import Performing
+import Synchronization
 
 /// What the client's thread does: the wardens' sockets, the jobs' notify sockets, the callers' requests.
 final class ClientLoop {
@@ -102,6 +103,8 @@ final class ClientLoop {
             let text = "the warden that runs is older than this order; it ends once its runs have ended"
             return arrived.append(.refused(order.key, .exhausted, text: text))
         }
+        // It would be skipped there, and a reader of another kind of frame may come first.
+        if let version = wardens[token]?.version, version < command.neededVersion { return }
         if case .acknowledge(let key) = command { wardens[token]?.keys.remove(key) }
         wardens[token]?.connection.outgoing.append(command.frame)
     }
@@ -115,6 +118,7 @@ final class ClientLoop {
         }
         wardens[lastToken] = WardenLink(
             connection: connection, version: hello.version, isRetired: isRetired)
+        noteVersions()
     }
 
     func dropAll() {
@@ -126,6 +130,12 @@ final class ClientLoop {
     private func drop(_ token: UInt64) {
         guard let link = wardens.removeValue(forKey: token) else { return }
         poll.remove(link.connection.socket.raw)
+        noteVersions()
+    }
+
+    private func noteVersions() {
+        let oldest = wardens.values.map(\.version).min()
+        mailbox.oldestVersion.withLock { $0 = oldest }
     }
 
     private func exchange(_ ready: EventPoll.Ready) {

@@ -83,6 +83,15 @@ extension WardenClient: Performer {
 
     package func ask(_ key: RunKey) { send(.query(key)) }
 
+    package var pausesAttempts: Bool {
+        let version = mailbox.oldestVersion.withLock(\.self) ?? 0
+        return version >= WardenCommand.pause(RunKey(run: "", attempt: 0)).neededVersion
+    }
+
+    package func pause(_ key: RunKey) { send(.pause(key)) }
+
+    package func resume(_ key: RunKey) { send(.resume(key)) }
+
     package func acknowledge(_ key: RunKey) { send(.acknowledge(key)) }
 
     package func waitForEvents() async -> Bool { await queue.waitForNews() }

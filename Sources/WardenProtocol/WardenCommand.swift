@@ -26,6 +26,11 @@ package enum WardenCommand: Hashable, Sendable {
     case resize(RunKey, PtySize)
     /// Send the run's process group a signal, 1...64, and the foreground group of its terminal.
     case signal(RunKey, number: Int)
+    /// Stop this attempt's whole process tree until it is resumed; its timeout stands still meanwhile. Not answered;
+    /// repeated, it changes nothing.
+    case pause(RunKey)
+    /// Continue a paused attempt; one that is not paused is left alone. Not answered.
+    case resume(RunKey)
     /// Start nothing any more, and end when the last run has ended and its outcome is acknowledged: a newer
     /// warden takes over. Answered by retired.
     case retire
@@ -42,13 +47,25 @@ package enum WardenCommand: Hashable, Sendable {
 }
 
 extension WardenCommand {
+    /// The version of the protocol whose warden knows this command; see ``WardenHello/version``.
+    package var neededVersion: Int {
+        switch self {
+        case .start(let order): order.neededVersion
+        case .pause, .resume: 4
+        case .hello, .cancel, .query, .acknowledge, .input, .closeInput, .resize, .signal, .retire, .offer,
+            .attach,
+            .endStream:
+            1
+        }
+    }
+
     /// The attempt it is about, if it is about one.
     var key: RunKey? {
         switch self {
         case .hello, .query(nil), .retire, .offer, .attach, .endStream: nil
         case .start(let order): order.key
         case .cancel(let key, _), .query(let key?), .acknowledge(let key), .input(let key, _, _),
-            .closeInput(let key), .resize(let key, _), .signal(let key, _):
+            .closeInput(let key), .resize(let key, _), .signal(let key, _), .pause(let key), .resume(let key):
             key
         }
     }
@@ -97,6 +114,8 @@ extension WardenCommand {
             fields.put(2, number)
             return fields.frame()
         case .retire: return FieldWriter(kind: 10).frame()
+        case .pause(let key): return Self.frame(11, key)
+        case .resume(let key): return Self.frame(12, key)
         case .offer(let stream):
             var fields = FieldWriter(kind: 40)
             fields.put(1, stream)
@@ -138,6 +157,8 @@ extension WardenCommand {
             guard (1...64).contains(number) else { throw .badValue(kind: kind, number: 2) }
             self = .signal(try fields.key(1), number: number)
         case 10: self = .retire
+        case 11: self = .pause(try fields.key(1))
+        case 12: self = .resume(try fields.key(1))
         case 40: self = .offer(stream: try Self.stream(fields, kind))
         case 41:
             let token = try fields.text(1)

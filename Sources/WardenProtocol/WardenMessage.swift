@@ -40,7 +40,7 @@ package enum WardenMessage: Hashable, Sendable {
 /// What a warden reports about itself when a daemon connects.
 package struct WardenHello: Hashable, Sendable {
     /// The version of this source; it rises with every addition.
-    package static let currentVersion = 3
+    package static let currentVersion = 4
 
     /// The version of the protocol it speaks.
     package var version: Int

@@ -30,6 +30,25 @@ import Testing
         if job == "signalled" { #expect(run["signal"].integer == 15) }
     }
 
+    @Test func `pause a run, keep it so over the daemon's death, and resume it`() async throws {
+        let belfry = try await Belfry.start(
+            "jobs: { long: { schedule: manual, shell: \"while :; do sleep 0.05; done\", cwd: /tmp } }")
+        let events = try belfry.events()
+        try await belfry.run("run", "long")
+        _ = try await events.event("run.started", of: "long")
+        let paused = try await belfry.run("run", "pause", "long")
+        #expect(
+            paused.code == 0 && paused.text == "long#1 is paused. Continue it: belfry run resume long#1\n")
+        #expect(try await belfry.json("run", "show", "long")["state"].text == "paused")
+        try await belfry.restart()
+        #expect(try await belfry.json("run", "show", "long")["state"].text == "paused")
+        let resumed = try await belfry.run("run", "resume", "long#1")
+        #expect(resumed.code == 0 && resumed.text == "long#1 is running.\n")
+        #expect(try await belfry.run("run", "cancel", "long").code == 0)
+        let ghost = try await belfry.run("run", "pause", "long#7")
+        #expect(ghost.code == 4)
+    }
+
     @Test func `show a run that waits for its delay after the boot, and how long it waited`() async throws {
         let belfry = try await Belfry.start(
             """

@@ -67,8 +67,9 @@ import Tracking
         #expect(press(.enter) == .showLog(run: "prune"), "of its newest run")
     }
 
-    @Test mutating func `pauses and resumes the job of what is selected`() {
+    @Test mutating func `pauses and resumes the job of a run that has ended`() {
         fill()
+        for run in ["backup#7", "copy#3"] { _ = model.end(end(run)) }
         #expect(press(.down, .text("p")) == .pause(job: "backup"))
         model.jobs[0].isPaused = true
         #expect(press(.text("p")) == .resume(job: "backup"))
@@ -88,6 +89,13 @@ import Tracking
         #expect(press(.text("/copy")) == nil)
         #expect(lines().last == "filter: copy_")
         #expect(press(.enter, .text("cy")) == .cancel(run: "copy#3"))
+    }
+
+    @Test mutating func `pauses the run that is selected, or the only one, and resumes it`() {
+        model.update(live("backup#1", .running))
+        #expect(press(.text("p")) == .pauseRun("backup#1"))
+        model.update(live("backup#1", .paused, seq: 2))
+        #expect(press(.down, .text("p")) == .resumeRun("backup#1"))
     }
 
     @Test mutating func `finds paused jobs by their names`() {

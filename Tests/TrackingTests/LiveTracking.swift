@@ -227,3 +227,39 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(message.dropLast().allSatisfy { $0 == "👩‍👩‍👧" })
     }
 }
+
+@Suite struct `the live state of a paused run` {
+    @Test func `is blocked again after it, unless the job has said meanwhile that it goes on`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(word: .blocked(.permission)), from: .native, at: at(1))
+        #expect(tracker.became(.paused, at: at(2)) == .stateChange)
+        #expect(tracker.live.blockedKind == nil)
+        #expect(tracker.resumed(at: at(3)) == .stateChange)
+        #expect(tracker.live.state == .blocked && tracker.live.blockedKind == .permission)
+        _ = tracker.became(.paused, at: at(4))
+        // What it said before it was stopped arrives late.
+        _ = tracker.receive(ProgressReport(word: .working), from: .native, at: at(5))
+        #expect(tracker.live.state == .paused)
+        #expect(tracker.resumed(at: at(6)) == .stateChange)
+        #expect(tracker.live.state == .running)
+        #expect(tracker.resumed(at: at(7)) == .none)
+        _ = tracker.became(.paused, at: at(8))
+        _ = tracker.receive(ProgressReport(word: .blocked(.auth)), from: .native, at: at(9))
+        #expect(tracker.live.state == .paused)
+        _ = tracker.resumed(at: at(10))
+        #expect(tracker.live.state == .blocked && tracker.live.blockedKind == .auth)
+    }
+
+    @Test func `is not silent meanwhile, and its pause is no time of work`() {
+        var tracker = runningTracker(usualGap: .seconds(10))
+        _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(100))
+        _ = tracker.became(.paused, at: at(101))
+        #expect(tracker.stallsAt == nil && tracker.live.finish == nil)
+        #expect(tracker.refresh(at: at(5000)) == .none)
+        _ = tracker.resumed(at: at(5001))
+        #expect(tracker.stallsAt == at(5031))
+        _ = tracker.receive(ProgressReport(fraction: 1), from: .native, at: at(5101))
+        _ = tracker.became(.completed, at: at(5101))
+        #expect(tracker.profile?.total == 201)
+    }
+}

@@ -17,7 +17,8 @@ package enum Endpoints {
         health.row, readiness.row, openAPI.row, status.row, config.row, reload.row,
         jobs.row, addJob.row, job.row, editJob.row, removeJob.row, pauseJob.row, resumeJob.row, runJob.row,
         nextSlots.row, history.row, jobText.row, setJobText.row,
-        runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
+        runs.row, run.row, logs.row, cancelRun.row, retryRun.row, pauseRun.row, resumeRun.row, exec.row,
+        spool.row,
         events.row, live.row,
         messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
         editBot.row, removeBot.row, testBot.row, tools.row, callTool.row,
@@ -145,6 +146,16 @@ extension Endpoints {
         creates: true, needsJobs: true,
         errors: [.noSuchRun, .noSuchJob, .runNotEnded, .notRepeatable, .overlap],
         "Repeats a finished run as a new one.")
+
+    package static let pauseRun = Endpoint(
+        "pauseRun", .post, "/v1/runs/{job}/{number}/pause", path: RunTarget.self, answers: WireRun.self,
+        errors: [.noSuchRun, .noSuchJob, .runEnded, .overlap, .notPausable],
+        "Stops all processes of a run until it is resumed; its timeout stands still meanwhile.")
+
+    package static let resumeRun = Endpoint(
+        "resumeRun", .post, "/v1/runs/{job}/{number}/resume", path: RunTarget.self, answers: WireRun.self,
+        errors: [.noSuchRun, .noSuchJob, .runEnded, .overlap, .notPausable],
+        "Continues a paused run; newest is the job's active run.")
 
     package static let exec = Endpoint(
         "exec", .post, "/v1/exec", takes: .json(ExecRequest.self), answers: WireRun.self, creates: true,

@@ -44,6 +44,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case channelFromFile = "E1314"
     case gatewayJobTaken = "E1315"
     case silenceEnded = "E1330"
+    case notPausable = "E1340"
     case noToken = "E1360"
     case wrongScope = "E1361"
     case tooMany = "E1362"
@@ -114,6 +115,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .channelFromFile: ErrorRow(409, .refused, exit: 5, "the channel comes from a file")
         case .silenceEnded: ErrorRow(409, .refused, exit: 5, "the silence has ended")
         case .gatewayJobTaken: ErrorRow(409, .refused, exit: 5, "the gateway's job is run by Belfry already")
+        case .notPausable: ErrorRow(409, .refused, exit: 5, "the run can't be paused or resumed now")
         case .noToken:
             ErrorRow(401, .refused, exit: 5, "a token is needed", "belfry token add --help")
         case .wrongScope: ErrorRow(403, .refused, exit: 5, "the token does not allow that")

@@ -93,6 +93,12 @@ extension DaemonHandler {
         return await shown(try await reading(await control.ledger.run(id: run.id)) ?? run)
     }
 
+    func setPaused(_ isPaused: Bool, _ target: RunTarget) async throws(APIError) -> WireRun {
+        let run = try await activeRecord(target, hint: isPaused ? "belfry run pause" : "belfry run resume")
+        try await asking(await control.setPaused(isPaused, run))
+        return await shown(try await reading(await control.ledger.run(id: run.id)) ?? run)
+    }
+
     func retryRun(_ target: RunTarget) async throws(APIError) -> WireRun {
         let run = try await record(target)
         let again = try await asking(await control.retry(run))

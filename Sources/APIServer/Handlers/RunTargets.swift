@@ -18,10 +18,12 @@ extension DaemonHandler {
         }
     }
 
-    /// The run to cancel; of a job's name alone the one that is active, or if none is, the one that waits.
+    /// The run to cancel, pause or resume; of a job's name alone the one that is active, or if none is, the one that waits.
     ///
     /// - Throws: ``ErrorCode/runEnded`` when none is, ``ErrorCode/overlap`` with the names when several are.
-    func activeRecord(_ target: RunTarget) async throws(APIError) -> RunRecord {
+    func activeRecord(
+        _ target: RunTarget, hint command: String = "belfry run cancel"
+    ) async throws(APIError) -> RunRecord {
         guard case .newest(let job) = target else { return try await record(target) }
         let states = Set(RunState.allCases.filter { !$0.isEnded })
         let runs = try await reading(await control.ledger.runs(RunFilter(job: job, states: states)))
@@ -39,7 +41,7 @@ extension DaemonHandler {
                 .overlap,
                 "\"\(job)\" has \(candidates.count) active runs (\(names)"
                     + (candidates.count > 5 ? ", ...)" : ")"),
-                hint: "Name one: belfry run cancel \(run.name)")
+                hint: "Name one: \(command) \(run.name)")
         }
         return run
     }

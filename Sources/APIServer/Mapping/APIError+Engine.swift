@@ -48,6 +48,7 @@ extension APIError {
         case .ended(let run, let state): self.init(.runEnded, "\(run) has ended (\(state))")
         case .notEnded(let run):
             self.init(.runNotEnded, "\(run) has not ended", hint: "End it first: belfry run cancel \(run)")
+        case .notPausable(let run, let fault): self.init(.notPausable, "\(run) \(fault.words)")
         case .notRepeatable(let run): self.init(notRepeatable: run)
         case .answered(let run, let bot): self.init(answered: run, by: bot)
         case .silentBot(let name): self.init(silentBot: name)

@@ -77,6 +77,14 @@ extension Control {
         try await runs.cancel(run.id)
     }
 
+    /// Stops the processes of a run, or has them continue.
+    ///
+    /// Returns once that is in the ledger; a repeated request changes nothing.
+    package func setPaused(_ isPaused: Bool, _ run: RunRecord) async throws(EngineError) {
+        guard !run.state.isEnded else { throw .ended(run: run.name, state: run.state.rawValue) }
+        try await runs.setPaused(isPaused, run.id)
+    }
+
     /// The run called `JOB#N`.
     package func run(named job: String, _ ordinal: Int) async throws(EngineError) -> RunRecord {
         let run = try await read { () async throws(LedgerError) in

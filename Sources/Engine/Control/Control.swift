@@ -137,6 +137,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case busy(job: String, runs: [String])
     /// The run has ended already, in this state.
     case ended(run: String, state: String)
+    /// The run can't be paused or resumed now.
+    case notPausable(run: String, PauseFault)
     /// The run has not ended, so it can't be repeated.
     case notEnded(run: String)
     /// The run was a wrapped command, whose environment and terminal are not kept.

@@ -191,6 +191,16 @@ package actor LiveBoard: Keeper {
         }
     }
 
+    /// Shows that a run is paused, or goes on.
+    ///
+    /// Returns its state, for the step that records it; nil: it is not on the board.
+    func setPaused(_ isPaused: Bool, _ run: String, at now: Moment) -> LiveState? {
+        _ = update(run) {
+            [isPaused ? $0.tracker.became(.paused, at: now) : $0.tracker.resumed(at: now)]
+        }
+        return lines[run]?.tracker.live
+    }
+
     /// Shows that the work of a run has ended well and is being checked.
     ///
     /// Returns its state, which the ledger has to know before the check begins.

@@ -41,6 +41,8 @@ enum PerformerRequest: Hashable, Sendable {
     case start(AttemptOrder)
     case cancel(RunKey, reason: String)
     case ask(RunKey)
+    case pause(RunKey)
+    case resume(RunKey)
     case acknowledge(RunKey)
 }
 
@@ -174,6 +176,8 @@ final class PerformerLink {
         case .start(let order): performer.start(order)
         case .cancel(let key, let reason): performer.cancel(key, reason: reason)
         case .ask(let key): performer.ask(key)
+        case .pause(let key): performer.pause(key)
+        case .resume(let key): performer.resume(key)
         case .acknowledge(let key): performer.acknowledge(key)
         }
     }

@@ -173,6 +173,20 @@ struct RunDecider {
         return step
     }
 
+    /// Somebody stops its processes for a while.
+    func paused(_ run: RunRecord, _ live: LiveState?) -> RunStep {
+        let move = RunMove(run, from: [.running, .blocked, .stalled], to: .paused)
+        let key = RunKey(run: run.id, attempt: run.attempt)
+        return RunStep(run: run, move: move, live: live, effects: [.pause(key)])
+    }
+
+    /// It goes on after a pause.
+    func resumed(_ run: RunRecord, _ live: LiveState?) -> RunStep {
+        let move = RunMove(run, from: [.paused], to: live?.state == .blocked ? .blocked : .running)
+        let key = RunKey(run: run.id, attempt: run.attempt)
+        return RunStep(run: run, move: move, live: live, effects: [.resume(key)])
+    }
+
     /// Its work, which began at `start`, has ended well, and a program is to check it; of an adopted run this may be the
     /// first that is known of its start.
     func checking(

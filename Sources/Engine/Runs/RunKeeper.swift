@@ -22,6 +22,7 @@ package actor RunKeeper: Keeper {
     var orders: AttemptOrders
     var unrecorded = UnrecordedWork()
     var asking = AskingRuns()
+    var pauses = PauseRequests()
     var phase: KeeperPhase
     private let months: MonthLookup
     var decider: RunDecider { RunDecider(boot: orders.places.boot, month: months) }
@@ -143,6 +144,7 @@ package actor RunKeeper: Keeper {
     ///
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
+        defer { pauses.refuseAll(.stopping) }
         try await takeUp()
         try await follow()
     }
@@ -183,6 +185,7 @@ package actor RunKeeper: Keeper {
         }
         await noteSilences(into: &steps)
         await noteQuestions(into: &steps)
+        let paused = await decidePauses(into: &steps)
         if unrecorded.steps.isEmpty {
             rows.gather()
             await readNoted(into: &steps)
@@ -191,6 +194,7 @@ package actor RunKeeper: Keeper {
         }
         rows.forgetSeen()
         await commit(steps)
+        answer(paused)
         for link in performers.all { noteAnswers(of: link) }
         finishNews()
         if let failure = unrecorded.failure { throw failure }
@@ -265,6 +269,11 @@ extension RunKeeper {
             link.send(.ask(key))
         case .start: await start(run, link)
         case .check: await startCheck(of: run)
+        // A step of the same turn may have said otherwise.
+        case .pause(let key):
+            if runs.active[run.id]?.record.state == .paused { link.send(.pause(key)) }
+        case .resume(let key):
+            if runs.active[run.id]?.record.state != .paused { link.send(.resume(key)) }
         case .wait:
             forget(run.id, keepsTurn: run.attempt > 1)
             rows.addFirst(run)

@@ -16,6 +16,10 @@ struct RunStep: Sendable {
         case start
         /// The program that checks its work may be started: that this has ended is in the ledger.
         case check
+        /// Its processes may be stopped: that it is paused is in the ledger.
+        case pause(RunKey)
+        /// Its processes may continue.
+        case resume(RunKey)
         /// It waits, for its turn or for the moment of another attempt.
         case wait
         case end(RunOutcome)

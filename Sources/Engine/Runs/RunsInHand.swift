@@ -161,6 +161,24 @@ struct ActiveRuns {
     }
 }
 
+extension ActiveRuns {
+    /// Which attempts are paused and which are not, to be said once more: the first word may have been lost with the
+    /// connection.
+    func pauses(for performer: PerformerKind) -> [PerformerRequest] {
+        runs.compactMap { id, entry in
+            guard entry.performer == performer, entry.isOrdered, !entry.isLeaving,
+                entry.record.endAsked == nil
+            else { return nil }
+            let key = RunKey(run: id, attempt: entry.record.attempt)
+            switch entry.record.state {
+            case .paused: return .pause(key)
+            case .running, .blocked, .stalled: return .resume(key)
+            default: return nil
+            }
+        }
+    }
+}
+
 /// A run under way: about to be started, or started.
 ///
 /// Used by its keeper alone; an object because it is read often, and too large to be copied each time.

@@ -19,6 +19,8 @@ package struct WatchModel: Sendable {
         case start(job: String)
         /// Pause this job, or resume it.
         case pause(job: String), resume(job: String)
+        /// Stop the processes of this run, or have them continue.
+        case pauseRun(String), resumeRun(String)
         /// Show the output of this run, or of the newest one of this job; see ``WatchModel/show(_:)``.
         case showLog(run: String)
         /// Answer this question.
@@ -282,6 +284,12 @@ package struct WatchModel: Sendable {
         return shownRuns.count == 1 && selection == nil ? shownRuns[0].task.run : nil
     }
 
+    /// The active run that is meant.
+    private var meantActiveRun: LiveState? {
+        if case .run(let id) = selection { return runs.first { $0.task.id == id } }
+        return shownRuns.count == 1 && selection == nil ? shownRuns[0] : nil
+    }
+
     /// The job that is meant, by its name.
     private var meantJob: String? {
         if case .job(let name) = selection { return name }
@@ -323,6 +331,9 @@ package struct WatchModel: Sendable {
     }
 
     private mutating func pauseOrResume() -> Wish? {
+        if let run = meantActiveRun {
+            return run.state == .paused ? .resumeRun(run.task.run) : .pauseRun(run.task.run)
+        }
         guard let name = meantJob else {
             note = "Select a job or a run with the arrow keys"
             return nil

@@ -53,7 +53,7 @@ enum WatchHelp {
         "Enter            show the log of the run; answer the question",
         "c                cancel the run (asks first)",
         "r                repeat the run that has ended; run the job now",
-        "p                pause the job, or resume it",
+        "p                pause the run or the job, or resume it",
         "/                show only what matches; Escape shows all again",
         "a                answer the first question, or the selected one",
         "Ctrl-L           draw again",

@@ -7,10 +7,10 @@ import Tracking
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Runs a job now; shows, cancels and repeats runs.",
+        commandName: "run", abstract: "Runs a job now; shows, cancels, pauses and repeats runs.",
         usage: """
             belfry run <job> [--follow] [--force] [--key <key>]
-            belfry run show|logs|cancel|retry <job[#n]>
+            belfry run show|logs|cancel|pause|resume|retry <job[#n]>
             """,
         discussion: """
             belfry run JOB starts the job now. With --follow it waits for the end and shows progress. With \
@@ -23,6 +23,8 @@ struct RunCommand: ParsableCommand {
             """,
         subcommands: [
             RunStartCommand.self, RunShowCommand.self, RunLogsCommand.self, RunCancelCommand.self,
+            RunPauseCommand.self,
+            RunResumeCommand.self,
             RunRetryCommand.self,
         ], defaultSubcommand: RunStartCommand.self)
 }
@@ -124,6 +126,46 @@ struct RunCancelCommand: ParsableCommand {
         if common.json { return try StandardOutput.print(json: run) }
         let name = run.name ?? "\(target.name)"
         StandardOutput.print(run.state.isEnded ? "\(name) is \(run.state.words)." : "Canceling \(name).")
+    }
+}
+
+struct RunPauseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Stops all processes of a run until it is resumed.",
+        discussion: """
+            Its timeout stands still meanwhile, and it stays paused when the daemon restarts. Runs over the \
+            network can't be paused. To pause the schedule of a job: belfry job pause.
+
+              belfry run pause backup
+              belfry run pause backup#12
+            """)
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let run = try common.client().ask(Endpoints.pauseRun(target.name))
+        if common.json { return try StandardOutput.print(json: run) }
+        let name = run.name ?? "\(target.name)"
+        StandardOutput.print("\(name) is paused. Continue it: belfry run resume \(name)")
+    }
+}
+
+struct RunResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Continues a paused run.",
+        discussion: """
+              belfry run resume backup
+              belfry run resume backup#12
+            """)
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let run = try common.client().ask(Endpoints.resumeRun(target.name))
+        if common.json { return try StandardOutput.print(json: run) }
+        StandardOutput.print("\(run.name ?? "\(target.name)") is \(run.state.words).")
     }
 }
 

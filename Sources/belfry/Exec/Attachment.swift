@@ -10,7 +10,6 @@ import TerminalView
 /// Only a parent is given the exit code of a process: the run completes when the process ends, however it ends. A run
 /// that is canceled ends the waiting, not the process.
 struct Attachment {
-    static let command = "attach-wait"
     private let process: ProcessEntry
 
     /// The process of this id.
@@ -31,14 +30,15 @@ struct Attachment {
 
     /// What is run.
     func words() throws(HostError) -> [String] {
-        [try Machine.executablePath(), Self.command, "\(process.pid)", "\(process.startTime)"]
+        FollowedProcess(pid: process.pid, startTime: process.startTime)
+            .command(of: try Machine.executablePath())
     }
 }
 
 /// See ``Attachment``, which starts it.
 struct AttachWaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: Attachment.command, abstract: "Waits for the end of a process that is not a child.",
+        commandName: FollowedProcess.command, abstract: "Waits for the end of a process that is not a child.",
         shouldDisplay: false)
 
     @Argument(help: "Its id.")

@@ -227,6 +227,14 @@ final class WatchSession {
         case .resume(let job):
             _ = try client.ask(Endpoints.resumeJob(job))
             return paused(job, "is resumed")
+        case .pauseRun(let run):
+            guard let target = RunTarget(run) else { throw APIError(.noSuchRun) }
+            _ = try client.ask(Endpoints.pauseRun(target))
+            return "\(run) is paused; p resumes it"
+        case .resumeRun(let run):
+            guard let target = RunTarget(run) else { throw APIError(.noSuchRun) }
+            _ = try client.ask(Endpoints.resumeRun(target))
+            return "\(run) is resumed"
         case .showLog(let run):
             model.show(try log(of: run))
             return nil

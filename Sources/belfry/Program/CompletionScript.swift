@@ -13,10 +13,10 @@ enum CompletionScript {
         script
             .replacing("    JOB|show|logs|", with: "    show|logs|")
             .replacing(
-                "        COMPREPLY+=($(compgen -W 'JOB show logs cancel retry' -- \"${cur}\"))\n",
+                "        COMPREPLY+=($(compgen -W 'JOB show logs cancel pause resume retry' -- \"${cur}\"))\n",
                 with: """
                             if [[ -z "${subcommand}" || "${subcommand}" = "${cur}" ]]; then
-                                COMPREPLY+=($(compgen -W 'show logs cancel retry' -- "${cur}"))
+                                COMPREPLY+=($(compgen -W 'show logs cancel pause resume retry' -- "${cur}"))
                             fi
                             # No word of it, so a job, or what may become one.
                             unparsed_words=("${subcommand}" "${unparsed_words[@]}")
@@ -44,13 +44,13 @@ enum CompletionScript {
             )
             .replacing(
                 """
-                        JOB|show|logs|cancel|retry)
+                        JOB|show|logs|cancel|pause|resume|retry)
                             "_belfry_run_${words[1]}" && ret=0
                             ;;
 
                 """,
                 with: """
-                            show|logs|cancel|retry)
+                            show|logs|cancel|pause|resume|retry)
                                 "_belfry_run_${words[1]}" && ret=0
                                 ;;
                             *)

@@ -206,6 +206,8 @@ extension World {
             if hand.record.endAsked != nil { send(.cancel(attempt: hand.record.attempt)) }
         // The model's job wants nothing to be so at its end.
         case .check: break
+        // Nobody pauses it.
+        case .pause, .resume: break
         case .wait, .end: daemon?.hand = nil
         }
     }
