@@ -45,6 +45,9 @@ static inline int clinux_pidfd_send_signal(int pidfd, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, (void *)0, 0);
 }
 
+// PIDFD_GET_INFO with its first size, 64 bytes; older headers lack it.
+static inline unsigned long clinux_pidfd_get_info(void) { return 0xC040FF0BUL; }
+
 static inline int clinux_set_child_subreaper(void) {
     return prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL);
 }

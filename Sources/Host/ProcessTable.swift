@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Timeline
 
 /// The processes of this machine, read from `/proc`.
 package enum ProcessTable {
@@ -125,11 +126,58 @@ package final class ProcessHandle: Sendable {
     /// Readable once the process has ended.
     package var raw: Int32 { descriptor.raw }
 
+    /// Waits until the process has ended, and returns how: as its parent was told, where the kernel tells others.
+    ///
+    /// The kernel knows once the parent has collected it, which is waited for no longer than `patience`.
+    /// - Returns: nil where the kernel does not tell, or not in time.
+    /// - Source: `PIDFD_GET_INFO` with `PIDFD_INFO_EXIT`, Linux 6.15, include/uapi/linux/pidfd.h.
+    package func waitForEnd(patience: Duration = .seconds(2)) throws(HostError) -> ProcessEnd? {
+        try wait(for: Int16(POLLIN), nil)
+        // Without an event of its own only the hang-up ends the wait: it was collected.
+        try wait(for: 0, patience)
+        return endStatus.map(ProcessEnd.init(status:))
+    }
+
+    private func wait(for events: Int16, _ patience: Duration?) throws(HostError) {
+        var waiting = pollfd(fd: descriptor.raw, events: events, revents: 0)
+        let milliseconds = patience.map { Int32(clamping: $0.milliseconds) } ?? -1
+        while unsafe poll(&waiting, 1, milliseconds) < 0 {
+            guard errno == EINTR else { throw .last("poll") }
+        }
+    }
+
+    /// The status that its parent collected; nil: it was not, or the kernel does not tell.
+    private var endStatus: Int32? {
+        // `struct pidfd_info`: a mask, a group's id, eleven ids, the status.
+        var info = [UInt64](repeating: 0, count: 8)
+        info[0] = Self.endIsKnown
+        guard unsafe clinux_ioctl(descriptor.raw, clinux_pidfd_get_info(), &info) == 0,
+            info[0] & Self.endIsKnown != 0
+        else { return nil }
+        return Int32(truncatingIfNeeded: info[7] >> 32)
+    }
+
+    /// `PIDFD_INFO_EXIT`.
+    private static let endIsKnown: UInt64 = 8
+
     /// Sends `signal`; nothing happens when the process has ended or is not ours to signal.
     ///
     /// The corresponding C function is `pidfd_send_signal`.
     package func send(_ signal: Int32) {
         _ = clinux_pidfd_send_signal(descriptor.raw, signal)
+    }
+}
+
+/// How a process ended.
+package enum ProcessEnd: Hashable, Sendable {
+    case code(Int32)
+    case signal(Int32)
+
+    /// The status that wait(2) gives.
+    init(status: Int32) {
+        self =
+            clinux_wifsignaled(status) != 0
+            ? .signal(clinux_wtermsig(status)) : .code(clinux_wexitstatus(status))
     }
 }
 

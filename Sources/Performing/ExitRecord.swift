@@ -46,6 +46,16 @@ package struct ExitRecord: Hashable, Sendable {
     ///
     /// At most ``survivorLimit`` of them.
     package var survivors: [Survivor]
+    /// The same of a program that only waited for the end of another process, and was not told how that ended.
+    package var withoutStatus: ExitRecord {
+        var record = self
+        (record.exitCode, record.signal) = (nil, nil)
+        return record
+    }
+
+    /// Whether nobody knows how the process ended that it followed.
+    package var hasNoStatus: Bool { cause == .exited && fault == nil && exitCode == nil && signal == nil }
+
     /// The last bytes it printed, at most ``tailLimit``; empty also where its performer keeps none.
     package var outputTail: [UInt8] = []
     /// The same of standard error, where that goes its own way; its bytes are in ``outputTail``, too, unless it has a log

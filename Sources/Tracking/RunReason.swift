@@ -23,6 +23,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case exitCode
     /// A signal ended the process, and nobody of this house had sent it.
     case signal
+    /// Of a process that was only followed: it ended, and nobody but its parent knows how.
+    case exitUnknown
     /// The output held what it must not, or lacked what it must hold.
     case outputPattern
     /// It ended well, and what its job wants to be so is not.
@@ -177,6 +179,7 @@ extension RunReason {
         case .wardenAway: "waits because no warden responds"
         case .exitCode: "ended with an exit code"
         case .signal: "ended by a signal"
+        case .exitUnknown: "only its parent knows its exit code"
         case .outputPattern: "its output reports a failure"
         case .ensure: "its check failed"
         case .wakeScript: "its wake script failed"

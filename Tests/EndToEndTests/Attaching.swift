@@ -19,6 +19,27 @@ import Testing
         #expect(log.hasPrefix("following process \(other.pid) (cat)\n"))
     }
 
+    @Test func `completes with exitUnknown when nobody collects it`() async throws {
+        let belfry = try await Belfry.start()
+        // Its parent never asks how it ended.
+        let parent = try ChildProcess(
+            "sh", ["-c", "exec 3<&0; cat <&3 >/dev/null & echo $!; exec sleep 1000"])
+        let pid = try #require(await parent.line { Int32($0) != nil })
+        let events = try belfry.events()
+        let follower = try ChildProcess(
+            BuiltProgram.path("belfry"), ["exec", "--attach", pid, "--name", "copy"],
+            environment: belfry.environment)
+        _ = try await events.event("run.started", of: "copy")
+        let refused = try await belfry.run("run", "pause", "copy")
+        #expect(refused.code == 5 && refused.errors.contains("follows a process that it did not start"))
+        try parent.closeInput()
+        #expect(await follower.status() == 0)
+        _ = try await events.event("run.completed", of: "copy")
+        let run = try await belfry.json("run", "show", "copy")
+        #expect(run["state"].text == "completed" && run["reason"].text == "exitUnknown")
+        await parent.end()
+    }
+
     @Test func `must exist, and takes no command beside it`() async throws {
         let belfry = try Belfry()
         // Above what the kernel gives.

@@ -114,6 +114,9 @@ struct RunDecider {
         _ run: RunRecord, _ record: ExitRecord, outlook: Outlook = Outlook(), clockChange: Duration = .zero,
         waited: Duration? = nil
     ) -> RunStep {
+        var record = record
+        let isFollower = run.spec?.followedProcess != nil
+        if isFollower, record.signal == FollowedProcess.unknownEnd { record = record.withoutStatus }
         var outcome = RunOutcome(record)
         if outcome.state == .canceled, let why = run.endAsked { outcome.reason = why }
         let waited = waited ?? record.end - run.queuedAt

@@ -25,6 +25,7 @@ package struct RunOutcome: Hashable, Sendable {
         case .lost: self.init(.lost, .wardenLost)
         case .exited where record.fault != nil: self.init(.failed, record.fault?.reason)
         case .exited where record.signal != nil: self.init(.failed, .signal)
+        case .exited where record.hasNoStatus: self.init(.completed, .exitUnknown)
         case .exited where record.exitCode == 0: self.init(.completed)
         case .exited: self.init(.failed, .exitCode)
         }

@@ -27,9 +27,9 @@ struct ExecCommand: ParsableCommand {
             later still arrives: the reader of a pipe waits for it, a terminal or file receives it as it comes. \
             With --pty such output goes to the run's log only.
 
-            With --attach PID it follows a process that runs already: the run completes when that ends. Nobody but \
-            its parent is given its exit code, so the run does not say how it ended; canceling the run leaves the \
-            process alone.
+            With --attach PID it follows a process that runs already: the run ends when that does, with its exit \
+            code. Kernels before 6.15 give that to its parent only: then the run completes with the reason \
+            exitUnknown. Canceling the run leaves the process alone.
 
               belfry exec --name dump --notify always --attach 4711
 
@@ -90,7 +90,7 @@ struct ExecCommand: ParsableCommand {
 
     private func follow(_ runner: DaemonRunner) throws {
         let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
-        let end = try loop.run()
+        let end = options.attach == nil ? try loop.run() : try loop.run().ofFollowed
         // The warden's report is enough unless the daemon's is shown.
         let known = printsLives || row != nil ? runner.finish() : nil
         loop.leave(detail: known.flatMap(RunText.detail))
@@ -100,7 +100,7 @@ struct ExecCommand: ParsableCommand {
 
     private func follow(_ runner: WardenRunner) throws {
         let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
-        let end = try loop.run()
+        let end = options.attach == nil ? try loop.run() : try loop.run().ofFollowed
         runner.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)
         throw Self.exit(end, runner, missing: loop.missing)

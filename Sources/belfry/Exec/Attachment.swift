@@ -4,10 +4,11 @@ import Glibc
 import Host
 import Ledger
 import TerminalView
+import Tracking
 
 /// A process that runs already, followed as a run by a command that waits for its end.
 ///
-/// Only a parent is given the exit code of a process: the run completes when the process ends, however it ends. A run
+/// The run ends as the process does where the kernel tells how, and else completes with the reason `exitUnknown`. A run
 /// that is canceled ends the waiting, not the process.
 struct Attachment {
     private let process: ProcessEntry
@@ -49,14 +50,36 @@ struct AttachWaitCommand: ParsableCommand {
     func run() throws {
         let name = ProcessTable.entry(pid)?.name ?? "?"
         guard let handle = try? ProcessHandle(pid: pid, startTime: startTime) else {
-            return StandardOutput.print("process \(pid) has ended")
+            StandardOutput.print("process \(pid) has ended")
+            throw endLike(nil)
         }
         StandardOutput.print("following process \(pid) (\(PlainText.oneLine(name)))")
-        // Readable when it has ended.
-        var ending = pollfd(fd: handle.raw, events: Int16(POLLIN), revents: 0)
-        while unsafe poll(&ending, 1, -1) < 0 {
-            guard errno == EINTR else { throw HostError.last("poll") }
+        let end = try handle.waitForEnd()
+        let how =
+            switch end {
+            case .code(let code): "exit code \(code)"
+            case .signal(let number): SignalName.text(Int(number))
+            case nil: "only its parent knows its exit code"
+            }
+        StandardOutput.print("process \(pid) has ended: \(how)")
+        throw endLike(end)
+    }
+
+    /// Ends this process as that one ended; where nobody knows how, by the signal that means so.
+    private func endLike(_ end: ProcessEnd?) -> ExitCode {
+        var number = Int32(FollowedProcess.unknownEnd)
+        switch end {
+        case .code(let code): return ExitCode(code)
+        case .signal(let signal):
+            guard signal != number else { return ExitCode(128 + signal) }
+            number = signal
+        case nil: break
         }
-        StandardOutput.print("process \(pid) has ended; only its parent knows its exit code")
+        // No second core of the same crash.
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        Glibc.signal(number, SIG_DFL)
+        kill(getpid(), number)
+        return ExitCode(128 + number)
     }
 }

@@ -1,4 +1,5 @@
 import API
+import Ledger
 import Performing
 import Tracking
 import WardenProtocol
@@ -16,6 +17,12 @@ enum ExecEnd {
     /// Unknown: the warden died.
     case lost
 
+    /// The end of a command that only waited for another process, in place of that one's.
+    var ofFollowed: ExecEnd {
+        guard case .ended(let record) = self, record.signal == FollowedProcess.unknownEnd else { return self }
+        return .ended(record.withoutStatus)
+    }
+
     /// What `belfry exec` exits with.
     ///
     /// - Source: the contract: the job's own code; 124 timed out, 126 not executable, 127 not found, 128+n ended
@@ -25,7 +32,7 @@ enum ExecEnd {
         case .ended(let record) where record.cause == .timeout: 124
         case .ended(let record):
             record.exitCode.map { Int32(clamping: $0) } ?? record.signal.map { 128 + Int32(clamping: $0) }
-                ?? 125
+                ?? (record.hasNoStatus ? 0 : 125)
         case .refused(.notFound, _): 127
         case .refused(.notExecutable, _): 126
         case .refused, .lost: 125
@@ -44,6 +51,7 @@ enum ExecEnd {
             case .lost: return (.lost, .wardenLost)
             case .exited: break
             }
+            if record.hasNoStatus { return (.completed, .exitUnknown) }
             if record.signal != nil { return (.failed, .signal) }
             return record.exitCode == 0 ? (.completed, nil) : (.failed, .exitCode)
         case .refused(.notFound, _): return (.failed, .notFound)

@@ -105,6 +105,20 @@ import WardenProtocol
         #expect(both == "\(parts[0]) +started \(parts[1])")
     }
 
+    @Test func `as one that only followed a process, with exitUnknown where nobody knows how that ended`() {
+        var following = run(.running)
+        following.startedAt = at("10:00:01")
+        let wait = FollowedProcess(pid: 7, startTime: 9).command(of: "/usr/bin/belfry")
+        following.spec = JobSpec.manual("cat").with { $0.action = .command(wait) }
+        let unknown = record(.exited, code: nil, signal: FollowedProcess.unknownEnd)
+        #expect(words(decider.ended(following, unknown)) == "completed:exitUnknown +completed")
+        #expect(words(decider.ended(following, record(.exited, code: 0))) == "completed +completed")
+        #expect(words(decider.ended(following, record(.exited, code: 3))) == "failed:exitCode +failed")
+        // Of a process of its own that signal is a failure.
+        following.spec = JobSpec.manual("cat")
+        #expect(words(decider.ended(following, unknown)) == "failed:signal +failed")
+    }
+
     @Test func `ends as long after its start as it took, wherever the clock was set meanwhile`() throws {
         func end(_ endedAt: Moment, _ elapsed: Duration?) -> [Moment?] {
             var running = run(.running)
