@@ -124,6 +124,7 @@ enum GoodTexts {
                 leftovers: { wait: 0s, then: fail }
                 ensure: { file: /srv/a, output: /done/i, command: [verify, 1], timeout: 2m }
                 usually: 5m
+                progress: { read: dd, total: 60M }
                 priority: -10
                 concurrency: { key: disk, max: 2 }
             channels:

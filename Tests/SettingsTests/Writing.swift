@@ -5,6 +5,7 @@ import Ledger
 import TestSupport
 import Testing
 import Timeline
+import Tracking
 
 @testable import Settings
 
@@ -110,6 +111,7 @@ import Timeline
         spec.alertAfter = 3
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
         spec.usually = .seconds(300)
+        spec.progress = ProgressReading(tool: .tar, total: 60 << 20)
         spec.checks.file = "/srv/a b"
         spec.checks.output = "/done in \\d+ s/i"
         spec.checks.command = ["verify", "-x", "a, b"]

@@ -17,6 +17,8 @@ package actor LiveBoard: Keeper {
         var hasLearned = false
         /// Reads what the job prints, and what it writes to its progress descriptor.
         var scanner = OutputScanner()
+        /// Reads it in the scanner's place; nil: the job names no tool.
+        var named: NamedReader?
         var reader = ProgressLine()
         /// Reads what it sends to a terminal about its progress.
         private var sequences = StatusSequences()
@@ -52,6 +54,9 @@ package actor LiveBoard: Keeper {
         /// Applies what is found in these bytes of its output, and in what was held back of those before.
         func scan(_ bytes: [UInt8], at now: Moment) -> [LiveChange] {
             let sent = sequences.receive(bytes[...]).map { receive($0, from: .osc, at: now) }
+            if let reports = named?.receive(bytes[...], at: now) {
+                return sent + reports.map { receive($0, from: .parser, at: now) }
+            }
             let reports = scanner.receive(bytes[...], at: now)
             if !reports.isEmpty { tracker.keep(scanner.belief) }
             return sent + reports.map { receive($0, from: .text, at: now) }
@@ -61,7 +66,7 @@ package actor LiveBoard: Keeper {
         var nextRefresh: Moment? {
             if last != nil { return nil }
             var next = tracker.nextRefresh
-            for held in [scanner.heldUntil, reader.heldUntil] {
+            for held in [scanner.heldUntil, named?.heldUntil, reader.heldUntil] {
                 if let held { next = next.map { min($0, held) } ?? held }
             }
             return next
@@ -127,6 +132,9 @@ package actor LiveBoard: Keeper {
         guard texts == nil else { return }
         _ = update(run) { [$0.tracker.replaceTexts(by: HiddenTexts.reason)] }
     }
+
+    /// How what the run prints is read from now on.
+    func read(_ reading: ProgressReading?, in run: String) { lines[run]?.named = NamedReader(reading) }
 
     /// What a job said of itself.
     ///
@@ -236,6 +244,7 @@ package actor LiveBoard: Keeper {
         // The last words of a job that spoke too fast are still held back.
         for report in line.reader.finish() { _ = line.receive(report, from: .native, at: now) }
         _ = line.scan(line.printed.finish(), at: now)
+        for report in line.named?.finish() ?? [] { _ = line.receive(report, from: .parser, at: now) }
         for report in line.scanner.finish() { _ = line.receive(report, from: .text, at: now) }
         var tracker = line.tracker
         let start = tracker.live.startedAt

@@ -92,6 +92,7 @@ extension RunKeeper {
         }
         runs.active[run.id]?.secrets = secrets
         await board.hide(secrets?.hidden, of: run.id)
+        await board.read(spec?.progress, in: run.id)
     }
 
     /// The run waits, for its turn or for its moment; one that had its turn before goes first.

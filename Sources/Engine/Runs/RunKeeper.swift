@@ -290,6 +290,7 @@ extension RunKeeper {
         let (secrets, now) = (entry.secrets, clock.now)
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
         await board.hide(secrets?.hidden, of: run.id)
+        await board.read(spec.progress, in: run.id)
         if startWakeScript(of: run, spec) { return cancelAttempt(of: run.id) }
         runs.active[run.id]?.isOrdered = true
         var asked = spec

@@ -34,7 +34,7 @@ package struct JobFields: Sendable {
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
         "notify": "{ when: [failed] }", "ensure": "{ file: /srv/report.pdf }",
-        "wake": "{ command: [/usr/local/bin/any-news] }",
+        "wake": "{ command: [/usr/local/bin/any-news] }", "progress": "{ read: rsync }",
     ]
 
     // MARK: What it does; no policies
@@ -299,6 +299,20 @@ package struct JobFields: Sendable {
             "How long a run usually takes: the finish time until three runs have completed.",
             option: "usually", isRemovable: true,
             shown: { $0.duration("usuallyMs").map { "usually takes \($0)" } }),
+        JobField(
+            "progress.read", .choice(ProgressReading.Tool.allCases.map(\.rawValue)), .at(\.progressTool),
+            "The tool whose output is read for progress; without it what is found in the output, conservatively.",
+            option: "progress-read", isRemovable: true,
+            shown: { $0[path: "progress.read"]?.text.map { "progress read from: \($0)" } }),
+        JobField(
+            "progress.total", .size(least: 1), .at(\.progressTotal),
+            "The whole, as its tool counts it: bytes, lines, packages, or seconds for ffmpeg.",
+            option: "progress-total", isRemovable: true,
+            check: { spec in
+                guard spec.progress?.tool == nil, spec.progress?.total != nil else { return nil }
+                return JobFault(
+                    "applies only to a named tool", hint: "write progress: { read: count, total: 100 }")
+            }, shown: { _ in nil }),
         JobField(
             "ensure.file", .path, .at(\.checks.file),
             "A file that a run must have written, else it has failed.", option: "ensure-file",

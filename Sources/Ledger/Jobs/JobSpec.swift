@@ -1,5 +1,6 @@
 package import Delivery
 package import Grouping
+package import Tracking
 
 /// What to do, when, and by which rules: the part of a job that a person writes.
 ///
@@ -64,6 +65,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var wake: WakeRule?
     /// How long a run usually takes, for the finish time of the first ones; nil: nobody said.
     package var usually: Duration?
+    /// How its output is read for progress; nil: whatever is found in it.
+    package var progress: ProgressReading?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
     /// What its bot is shown beside its prompt.
@@ -126,6 +129,24 @@ package struct JobSpec: Hashable, Sendable, Codable {
         set { wake = newValue == WakeRule() ? nil : newValue }
     }
 
+    /// The word of the tool of ``progress``, to be changed in place.
+    package var progressTool: String? {
+        get { progress?.tool?.rawValue }
+        set { setProgress { $0.tool = newValue.flatMap(ProgressReading.Tool.init) } }
+    }
+
+    /// The whole of ``progress``, to be changed in place.
+    package var progressTotal: Int? {
+        get { progress?.total }
+        set { setProgress { $0.total = newValue } }
+    }
+
+    private mutating func setProgress(_ change: (inout ProgressReading) -> Void) {
+        var reading = progress ?? ProgressReading()
+        change(&reading)
+        progress = reading == ProgressReading() ? nil : reading
+    }
+
     /// Whether both were written alike; when their schedules became active plays no part.
     package func isWritten(as other: JobSpec) -> Bool {
         guard schedule.isWritten(as: other.schedule) else { return false }
@@ -175,6 +196,7 @@ extension JobSpec {
         try read(&ensure, .ensure)
         try read(&usually, .usually)
         try read(&wake, .wake)
+        try read(&progress, .progress)
     }
 }
 
