@@ -158,6 +158,14 @@ extension RunReason {
         }
     }
 
+    /// Whether nobody answered at the other end of the network, so that it may do so later.
+    public var isOfNetwork: Bool {
+        switch self {
+        case .botUnavailable, .dnsFailed, .connectFailed, .disconnected: true
+        default: false
+        }
+    }
+
     /// Whether a web address was called, and did not answer as its job expects.
     public var isOfCall: Bool {
         switch self {

@@ -6,6 +6,8 @@ package enum WaitKind: String, Hashable, Sendable, Codable, CaseIterable {
     case spread
     /// For the next attempt's moment after one that failed.
     case retry
+    /// For the same, of an attempt that met no network, or nobody at the other end.
+    case network
     /// For others to end, because as many runs as allowed are under way.
     case cap
     /// For its turn with its bot.
@@ -27,7 +29,7 @@ package enum WaitKind: String, Hashable, Sendable, Codable, CaseIterable {
     package var reason: RunReason? {
         switch self {
         case .spread: .spread
-        case .retry: .retryWait
+        case .retry, .network: .retryWait
         case .cap: .runningCap
         case .lane: .lane
         case .overlap: .overlap

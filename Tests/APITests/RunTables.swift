@@ -49,6 +49,15 @@ import Tracking
         #expect(words(.overlap, "foo", 1) == "waits for the run before it")
         #expect(words(.concurrency, "gpu", 1) == "waits for other runs with the key gpu, 1 before it")
         #expect(words(.retry) == "waits for the next attempt")
+        #expect(words(.network, "sage") == "waits to reach sage again")
+        #expect(words(.network) == "waits for the network")
+        var blocked = WireRun(job: "foo", state: .blocked)
+        blocked.waitsFor = WireWait(kind: .question, name: "0190-0000-12345678")
+        #expect(
+            RunText.detail(blocked)
+                == "waits for an answer: belfry answer 12345678")
+        blocked.waitsFor = WireWait(kind: .auth)
+        #expect(RunText.detail(blocked) == "waits for a login")
     }
 
     @Test func `has a time for a run that never started`() {

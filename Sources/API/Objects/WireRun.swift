@@ -84,10 +84,10 @@ package struct WireRun: Hashable, Sendable, Codable {
 
 /// What a run waits for.
 package struct WireWait: Hashable, Sendable, Codable {
-    /// `spread`, `retry`, `cap`, `lane`, `overlap`, `concurrency` or `warden` before it starts; `question`, `permission`
+    /// `spread`, `retry`, `network`, `cap`, `lane`, `overlap`, `concurrency` or `warden` before it starts; `question`, `permission`
     /// or `auth` while it is blocked.
     package var kind: WaitKind
-    /// The bot, the job or the concurrency key that it waits for.
+    /// The bot, the job, the concurrency key or the question (its id) that it waits for.
     package var name: String?
     /// Until when, where that is known.
     package var until: Timestamp?

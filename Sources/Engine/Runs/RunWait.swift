@@ -1,3 +1,4 @@
+import Grouping
 package import Ledger
 package import Timeline
 package import Tracking
@@ -5,7 +6,7 @@ package import Tracking
 /// What a run waits for.
 package struct RunWait: Hashable, Sendable {
     package var kind: WaitKind
-    /// The bot, the job or the concurrency key that it waits for; nil: it has no name.
+    /// The bot, the job, the concurrency key or the question (its id) that it waits for; nil: it has no name.
     package var name: String?
     /// Until when, where that is known.
     package var until: Moment?
@@ -14,6 +15,19 @@ package struct RunWait: Hashable, Sendable {
 
     package init(_ kind: WaitKind, name: String? = nil, until: Moment? = nil) {
         (self.kind, self.name, self.until) = (kind, name, until)
+    }
+
+    /// It is blocked, by the question if there is one, which is named by its id.
+    init(blockedBy kind: BlockedKind?, _ question: QuestionRecord?) {
+        self.init(WaitKind(kind), name: question?.id, until: question?.question.deadline)
+    }
+
+    /// It waits for the moment of its next attempt; `last` is the one before.
+    init(retryOf run: RunRecord, after last: AttemptRecord?) {
+        let isOfNetwork = last?.reason?.isOfNetwork == true
+        // Of a bot that could not be reached, its name says whom to look after.
+        let name = isOfNetwork && last?.reason?.isOfBot == true ? run.bot : nil
+        self.init(isOfNetwork ? .network : .retry, name: name, until: run.notBefore)
     }
 
     /// It waits at a gate that is closed.
@@ -64,10 +78,13 @@ extension Control {
         switch run.state {
         case .scheduled: return RunWait(.spread, until: run.notBefore)
         case .queued:
-            guard var wait = await runs.wait(of: run.id, counting: counting) else { return nil }
-            if wait.kind == .retry { wait.until = run.notBefore }
-            return wait
-        case .blocked: return RunWait(WaitKind((live ?? run.live)?.blockedKind))
+            guard let wait = await runs.wait(of: run.id, counting: counting) else { return nil }
+            guard wait.kind == .retry else { return wait }
+            return RunWait(retryOf: run, after: (try? await ledger.attempts(of: run.id))?.last)
+        case .blocked:
+            let open = try? await ledger.openQuestions()
+            return RunWait(
+                blockedBy: (live ?? run.live)?.blockedKind, open?.first { $0.run == run.id })
         default: return nil
         }
     }

@@ -164,11 +164,12 @@ final class WatchSession {
 
     private func show(_ wire: WireLive) throws(APIError) {
         let live = LiveState(wire)
-        let needsRun = wire.state.isEnded || wire.state.isBeforeStart
+        let isWaiting = wire.state.isBeforeStart || wire.state == .blocked
+        let needsRun = wire.state.isEnded || isWaiting
         let run: WireRun? = needsRun ? RunName(wire.run).flatMap { try? client.ask(Endpoints.run($0)) } : nil
         let detail = run.flatMap(RunText.detail)
         guard wire.state.isEnded else {
-            model.waits[wire.taskId] = wire.state.isBeforeStart ? detail : nil
+            model.waits[wire.taskId] = isWaiting ? detail : nil
             return model.update(live)
         }
         let evidence =

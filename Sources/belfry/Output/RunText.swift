@@ -1,4 +1,5 @@
 import API
+import Ledger
 import TerminalView
 import Timeline
 import Tracking
@@ -28,7 +29,7 @@ enum RunText {
         if run.reason == .notFound, let message = run.live?.message {
             return PlainText.preview(MissingProgram.headline(of: message), limit: 80)
         }
-        if run.state.isBeforeStart, let wait = run.waitsFor { return words(wait) }
+        if run.state.isBeforeStart || run.state == .blocked, let wait = run.waitsFor { return words(wait) }
         if run.reason == .signal, let signal = run.signal { return SignalName.text(signal) }
         let isSaid = run.state == .timedOut || run.reason?.rawValue == run.state.rawValue
         return isSaid ? nil : run.reason?.words
@@ -42,6 +43,12 @@ enum RunText {
             case (.lane, let bot?): "waits for \(bot)"
             case (.concurrency, let key?): "waits for other runs with the key \(key)"
             case (.overlap, _): "waits for the run before it"
+            case (.network, let bot?): "waits to reach \(bot) again"
+            case (.network, nil): "waits for the network"
+            case (.question, let id?): "waits for an answer: belfry answer \(id.suffix(ShortID.shownDigits))"
+            case (.question, nil): "waits for an answer"
+            case (.permission, _): "waits for a permission"
+            case (.auth, _): "waits for a login"
             default: wait.kind.reason?.words ?? "waits for \(wait.kind.rawValue)"
             }
         guard let before = wait.before, before > 1 || wait.kind != .overlap && before > 0 else {

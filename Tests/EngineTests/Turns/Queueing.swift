@@ -1,3 +1,4 @@
+import Grouping
 import Ledger
 import Performing
 import TestSupport
@@ -254,5 +255,37 @@ import Tracking
             #expect(released == [true, false])
             #expect(runs.takeTurns(at: .zero).map(\.id) == next)
         }
+    }
+}
+
+@Suite struct `what a run waits for` {
+    private func run() -> RunRecord {
+        var run = RunRecord(
+            id: "r", job: "job", bot: "sage", kind: .manual, cause: "key:1", state: .queued,
+            queuedAt: Moment(seconds: 1), revision: 1)
+        run.notBefore = Moment(seconds: 60)
+        return run
+    }
+
+    @Test func `is the network after an attempt that met none, by the name of a bot`() {
+        var last = AttemptRecord(run: "r", n: 1, state: .failed)
+        for (reason, wait) in [
+            (RunReason.exitCode, RunWait(.retry, until: Moment(seconds: 60))),
+            (.botUnavailable, RunWait(.network, name: "sage", until: Moment(seconds: 60))),
+            (.connectFailed, RunWait(.network, until: Moment(seconds: 60))),
+        ] {
+            last.reason = reason
+            #expect(RunWait(retryOf: run(), after: last) == wait)
+        }
+        #expect(RunWait(retryOf: run(), after: nil).kind == .retry)
+    }
+
+    @Test func `is the open question of a blocked run, until its deadline`() {
+        var question = Question(
+            id: "q1", bot: "sage", text: "Go?", choices: ["yes"], askedAt: Moment(seconds: 1))
+        question.deadline = Moment(seconds: 600)
+        let wait = RunWait(blockedBy: .question, QuestionRecord(question, run: "r"))
+        #expect(wait == RunWait(.question, name: "q1", until: Moment(seconds: 600)))
+        #expect(RunWait(blockedBy: .auth, nil) == RunWait(.auth))
     }
 }
