@@ -69,6 +69,22 @@ import Timeline
         }
     }
 
+    @Test(arguments: [3, 4, 5])
+    func `from a few past runs has a band that covers seven of ten ends, or none`(past: Int) {
+        var sum = Score()
+        for seed in UInt64(1)...2 {
+            for family in JobFamily.allCases {
+                let score = score(family, past: past, seed: seed)
+                sum.covered += score.covered
+                sum.banded += score.banded
+                sum.looks += score.looks
+            }
+        }
+        let share = sum.covered / max(1, sum.banded)
+        #expect(sum.banded == 0 || share >= 0.7, "\(past) runs: the band covers \(share)")
+        #expect(sum.banded <= sum.looks)
+    }
+
     @Test(arguments: [UInt64(1), 2])
     func `is better than pace or past times alone, and its band holds in 8 of 10 cases`(seed: UInt64) {
         var sum = Score()
