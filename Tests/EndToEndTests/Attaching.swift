@@ -25,6 +25,9 @@ import Testing
         let parent = try ChildProcess(
             "sh", ["-c", "exec 3<&0; cat <&3 >/dev/null & echo $!; exec sleep 1000"])
         let pid = try #require(await parent.line { Int32($0) != nil })
+        // A shell would still collect it.
+        #expect(
+            try await Shell.run("until grep -qx sleep /proc/\(parent.pid)/comm; do sleep 0.01; done") == 0)
         let events = try belfry.events()
         let follower = try ChildProcess(
             BuiltProgram.path("belfry"), ["exec", "--attach", pid, "--name", "copy"],
