@@ -32,7 +32,10 @@ import Testing
         ("channel test ", ["bell"]),
         ("job add x --catch-up a", ["all"]), ("runs ba", ["backup"]), ("run ba", ["backup"]),
         ("run backup --fol", ["--follow"]), ("run show backup#1 --js", ["--json"]),
-        ("run ", ["--help", "--version", "-h", "backup", "cancel", "logs", "retry", "show"]),
+        (
+            "run ",
+            ["--help", "--version", "-h", "backup", "cancel", "logs", "pause", "resume", "retry", "show"]
+        ),
     ])
     func `offers the names the daemon knows`(typed: String, offered: [String]) async throws {
         let belfry = try Belfry()
