@@ -75,13 +75,17 @@ package struct MatrixForm: HTTPLevelForm {
         let title = FormText.fit(notice.title, to: 250)
         let body = FormText.fit(notice.body, to: Self.longestText, in: .bytes)
         let html = FormText.html(body, lineBreak: "<br>")
+        let links = notice.links ?? []
+        let anchors = links.map {
+            "<br><a href=\"\(FormText.html($0.url).replacing("\"", with: "%22"))\">\(FormText.html($0.label))</a>"
+        }.joined()
         return JSON.object([
             // A notice is shown, and calls nobody.
             "msgtype": .string(notice.ring ? "m.text" : "m.notice"),
-            "body": .string(body.isEmpty ? title : "\(title)\n\(body)"),
+            "body": .string((body.isEmpty ? title : "\(title)\n\(body)") + NoticeLink.lines(links)),
             "format": .string("org.matrix.custom.html"),
             "formatted_body": .string(
-                "<strong>\(FormText.html(title))</strong>" + (body.isEmpty ? "" : "<br>\(html)")),
+                "<strong>\(FormText.html(title))</strong>" + (body.isEmpty ? "" : "<br>\(html)") + anchors),
             // An empty list: nobody's name in the text calls that person.
             "m.mentions": .object([:]),
         ])

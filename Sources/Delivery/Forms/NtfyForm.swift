@@ -49,7 +49,17 @@ package struct NtfyForm: HTTPForm {
             "priority": .int(priority(notice)),
             "tags": .array([.string(bulletin.emblem)]),
             "sequence_id": .string(bulletin.sequence),
+            "actions": actions(notice),
         ]).bytes
+    }
+
+    /// Buttons that open a page; a phone shows three.
+    private func actions(_ notice: Notice) -> JSON? {
+        guard let links = notice.links, !links.isEmpty else { return nil }
+        return .array(
+            links.prefix(3).map {
+                .object(["action": .string("view"), "label": .string($0.label), "url": .string($0.url)])
+            })
     }
 
     /// 1...5: folded away, without a sound, usual, and with a longer ring.

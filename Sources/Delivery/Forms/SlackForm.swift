@@ -36,8 +36,23 @@ package struct SlackForm: HTTPForm {
         return .object([
             "color": .string(bulletin.colourCode),
             "fallback": .string(FormText.fit(bulletin.headline, to: Self.longestText, as: .entities)),
-            "blocks": .array(body.isEmpty ? [title] : [title, Self.block("section", body)]),
+            "blocks": .array(
+                (body.isEmpty ? [title] : [title, Self.block("section", body)]) + Self.links(notice)),
         ])
+    }
+
+    /// A line with the links, which no text of a bot could make: a button would need an app of its own.
+    private static func links(_ notice: Notice) -> [JSON] {
+        guard let links = notice.links, !links.isEmpty else { return [] }
+        let text = links.map {
+            "<\(FormText.html($0.url))|\(FormText.fit($0.label, to: 80, as: .entities).replacing("|", with: "/"))>"
+        }.joined(separator: " · ")
+        return [
+            .object([
+                "type": .string("section"),
+                "text": .object(["type": .string("mrkdwn"), "text": .string(text)]),
+            ])
+        ]
     }
 
     private static func block(_ type: String, _ text: String) -> JSON {

@@ -79,6 +79,24 @@ package struct TelegramForm: HTTPLevelForm {
             "parse_mode": .string("HTML"),
             "disable_notification": .bool(!notice.ring),
             "link_preview_options": .object(["is_disabled": .bool(true)]),
+            "reply_markup": keyboard(notice),
+        ])
+    }
+
+    /// A button a row for each link; nil: there is none that Telegram takes as a button.
+    private func keyboard(_ notice: Notice) -> JSON? {
+        let links = (notice.links ?? []).filter(\.isPublic)
+        if links.isEmpty { return nil }
+        return .object([
+            "inline_keyboard": .array(
+                links.map {
+                    .array([
+                        .object([
+                            "text": .string(FormText.fit($0.label, to: Self.longestLabel)),
+                            "url": .string($0.url),
+                        ])
+                    ])
+                })
         ])
     }
 
@@ -89,14 +107,18 @@ package struct TelegramForm: HTTPLevelForm {
             "text": .string(text(notice)),
             "parse_mode": .string("HTML"),
             "link_preview_options": .object(["is_disabled": .bool(true)]),
+            "reply_markup": keyboard(notice),
         ])
     }
 
     private func text(_ notice: Notice) -> String {
         let title = FormText.fit(notice.title, to: 250)
         // What counts is what is read, not how it is written.
-        let body = FormText.fit(notice.body, to: Self.longestText - title.utf16.count - 1)
+        let links = NoticeLink.lines((notice.links ?? []).filter { !$0.isPublic })
+        let body = FormText.fit(
+            notice.body, to: Self.longestText - title.utf16.count - 1 - links.utf16.count)
         return "<b>\(FormText.html(title))</b>" + (body.isEmpty ? "" : "\n\(FormText.html(body))")
+            + FormText.html(links)
     }
 
     package func remote(in answer: HTTPAnswer) -> String? {
@@ -132,6 +154,8 @@ package struct TelegramForm: HTTPLevelForm {
         "message can't be deleted", "MESSAGE_ID_INVALID",
     ]
 
+    /// UTF-16 units of a button; no limit is documented, and a phone shows less.
+    private static let longestLabel = 64
     /// UTF-16 units of a message, entities left aside.
     private static let longestText = 4096
 

@@ -29,6 +29,8 @@ package struct Notice: Hashable, Codable, Sendable {
     package var withoutButtons: String?
     /// A line below the body that does for a reply where none can be typed.
     package var withoutReply: String?
+    /// Pages that do for the buttons at services that show links; at most as many as ``NoticeLink/fitting(_:)`` keeps.
+    package var links: [NoticeLink]?
     /// A progress bar, 0...100; `nil` for none.
     package var value: Int?
     /// What happened to a job, where it reports that.

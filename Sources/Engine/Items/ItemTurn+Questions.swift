@@ -44,6 +44,7 @@ extension ItemTurn {
         if let end {
             notice.title = question.asker == OwnThread.bot ? "Question" : question.asker
             notice.title += " \(end.words)"
+            notice.links = nil
         } else {
             notice.body = [notice.body, notice.withoutButtons, notice.withoutReply].compactMap(\.self)
                 .joined(separator: "\n")

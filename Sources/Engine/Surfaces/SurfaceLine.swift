@@ -328,6 +328,10 @@ actor SurfaceLine: Keeper {
         manner.answers = bot.contact != nil
         var notice = NoticeComposer.compose(
             snapshot, manner: manner, jobIcon: try await jobIcon(of: snapshot))
+        // A desktop has buttons of its own.
+        if !channel.seesPresence, case .question(let question) = snapshot.content {
+            notice.links = tools.activeConfiguration.configuration.links(of: question)
+        }
         if let moment = nextChange(of: notice, on: surface) { return moment }
         let mine = surface.remote == nil ? try await predecessor(of: snapshot) : surface.remote
         let isNews = surface.ring || (mine == nil && snapshot.isNewStorm(to: surface))

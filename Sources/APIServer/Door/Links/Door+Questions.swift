@@ -17,15 +17,16 @@ extension Door {
         let id = links.question(atPath: head.path)
         return Admission(bodyLimit: Self.bodyLimit) { [self] body in
             guard let id else { return QuestionPage.sentence(Self.closed, status: 410) }
-            return await head.method == "POST" ? answer(id, body) : show(id)
+            return await head.method == "POST" ? answer(id, body) : show(id, choice: head.query["choice"])
         }
     }
 
-    private func show(_ id: String) async -> APIResponse {
+    /// The page; with the number of a choice that one comes first. Looking answers nothing.
+    private func show(_ id: String, choice: String? = nil) async -> APIResponse {
         do throws(EngineError) {
             let record = try await control.question(id)
             if let end = record.end { throw .questionClosed(id, end) }
-            return QuestionPage.asking(record.question)
+            return QuestionPage.asking(record.question, first: choice.flatMap { Int($0) })
         } catch {
             return refusal(error)
         }

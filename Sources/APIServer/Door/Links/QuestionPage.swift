@@ -13,8 +13,14 @@ struct QuestionPage {
     ]
 
     /// The question with a button for each choice, and a field where any text is an answer.
-    static func asking(_ question: Question) -> APIResponse {
-        var form = question.choices.map {
+    ///
+    /// The choice with the number `first`, from 1, stands before the others.
+    static func asking(_ question: Question, first: Int? = nil) -> APIResponse {
+        var choices = question.choices
+        if let first, choices.indices.contains(first - 1) {
+            choices.insert(choices.remove(at: first - 1), at: 0)
+        }
+        var form = choices.map {
             "<button name=\"answer\" value=\"\(escaped($0))\">\(escaped($0))</button>"
         }.joined(separator: "\n")
         if question.takesText {

@@ -1,0 +1,83 @@
+import Delivery
+import Grouping
+import Testing
+import Tracking
+
+@Suite struct `links of a notice` {
+    private let yes = NoticeLink(label: "Yes <now>", url: "https://links.example/q/a.b?choice=1")
+    private let no = NoticeLink(label: "No", url: "https://links.example/q/a.b?choice=2")
+
+    private func notice(_ links: [NoticeLink]?, body: String = "Deploy?") -> Notice {
+        var notice = Notice(
+            item: .question("q"), revision: 1, title: "ops asks", body: body, tag: "t", bot: "ops",
+            ring: true,
+            reason: .asked)
+        notice.links = links
+        return notice
+    }
+
+    private func sent(_ form: some HTTPLevelForm, _ notice: Notice) throws -> JSON {
+        let request = form.request(.post(notice, at: Sample.noon), secrets: FormSecrets())
+        return try #require(JSON(parsing: request.body[...]))
+    }
+
+    @Test func `are as many as there is room for`() {
+        let many = (0..<9).map { NoticeLink(label: "\($0)", url: "https://a.example/\($0)") }
+        #expect(NoticeLink.fitting(many) == Array(many.prefix(5)))
+        let long = (0..<3).map { number in
+            NoticeLink(label: "x", url: String(repeating: "u", count: 799 + number))
+        }
+        // 800 and 801 bytes fit into 2,000; 802 more do not.
+        #expect(NoticeLink.fitting(long) == Array(long.prefix(2)))
+        #expect(NoticeLink.fitting([]) == [])
+    }
+
+    @Test func `are buttons below a message of Telegram, which an edit keeps`() throws {
+        let form = try Sample.telegram()
+        let json = try sent(form, notice([yes, no]))
+        let rows = try #require(json["reply_markup"]?["inline_keyboard"]?.elements)
+        #expect(rows.map { $0[0]?["text"]?.text } == ["Yes <now>", "No"])
+        #expect(rows.map { $0[0]?["url"]?.text } == [yes.url, no.url])
+        #expect(json["text"]?.text == "<b>ops asks</b>\nDeploy?")
+        let edit = form.request(.edit(notice([no]), at: Sample.noon, of: "5"), secrets: FormSecrets())
+        #expect(JSON(parsing: edit.body[...])?["reply_markup"] != nil)
+        #expect(try sent(form, notice(nil))["reply_markup"] == nil)
+    }
+
+    @Test(arguments: [
+        "http://links.example/q/a", "https://127.0.0.1/q/a", "https://belfry/q/a", "https://10.0.0.1/q",
+    ])
+    func `are text where Telegram would refuse the button, and have room`(url: String) throws {
+        let link = NoticeLink(label: "Yes", url: url)
+        let json = try sent(
+            try Sample.telegram(), notice([link], body: String(repeating: "a", count: 5000)))
+        #expect(json["reply_markup"] == nil)
+        let text = try #require(json["text"]?.text)
+        #expect(text.hasSuffix("…\nYes: \(url)"))
+        // Without the two tags around the title.
+        #expect(text.utf16.count - "<b></b>".utf16.count == 4096)
+    }
+
+    @Test func `are links in the text of Discord and Matrix, whatever a label says`() throws {
+        let evil = NoticeLink(label: "a](https://evil.example)", url: yes.url)
+        let discord = try sent(try Sample.discord(), notice([yes, evil]))
+        let text = try #require(discord["embeds"]?[0]?["description"]?.text)
+        #expect(text.hasPrefix("Deploy?\n[Yes \\<now\\>](\(yes.url)) · [a\\]"))
+        let matrix = try sent(try Sample.matrix(), notice([yes]))
+        #expect(matrix["body"]?.text == "ops asks\nDeploy?\nYes <now>: \(yes.url)")
+        #expect(
+            matrix["formatted_body"]?.text?.hasSuffix("<br><a href=\"\(yes.url)\">Yes &lt;now&gt;</a>")
+                == true)
+    }
+
+    @Test func `are actions of ntfy and a line of Slack`() throws {
+        let bulletin = Bulletin(
+            Matter(.test(channel: nil)), at: Sample.noon, notice: notice([yes, no]), objects: [])
+        let ntfy = try #require(JSON(parsing: try Sample.ntfy().render(bulletin)[...]))
+        #expect(ntfy["actions"]?[0]?["action"]?.text == "view" && ntfy["actions"]?[1]?["url"]?.text == no.url)
+        let slack = try #require(JSON(parsing: try Sample.slack().render(bulletin)[...]))
+        let block = try #require(slack["attachments"]?[0]?["blocks"]?.elements.last?["text"])
+        #expect(block["type"]?.text == "mrkdwn")
+        #expect(block["text"]?.text == "<\(yes.url)|Yes &lt;now&gt;> · <\(no.url)|No>")
+    }
+}
