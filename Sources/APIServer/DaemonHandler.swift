@@ -88,6 +88,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.pin) { try await pin($0.path, true) }
         table.on(Endpoints.unpin) { try await pin($0.path, false) }
         table.on(Endpoints.read) { try await read($0.path) }
+        table.on(Endpoints.readItem) { try await readItem($0.path) }
         table.on(Endpoints.bots) { _ in try await listedBots() }
         table.on(Endpoints.bot) { try await bot($0.path) }
         table.on(Endpoints.addBot) { try await addBot($0.body) }

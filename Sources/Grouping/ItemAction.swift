@@ -99,6 +99,8 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case urgencyRose
     /// Nothing changed for the better, and it is time for a reminder.
     case repeatElapsed
+    /// Somebody acknowledged the failure a while ago, and the job still fails.
+    case acknowledgementExpired
     /// A job failed that was well before.
     case failed
     /// A failing job failed in another way.
@@ -139,6 +141,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .newMessages: "new messages"
         case .urgencyRose: "it is more urgent than before"
         case .repeatElapsed: "the failure persists"
+        case .acknowledgementExpired: "the job still fails, and its acknowledgement has expired"
         case .failed: "the job failed"
         case .failedDifferently: "the job failed in another way"
         case .recovered: "the job recovered"
@@ -160,7 +163,8 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     /// Whether it calls a person.
     public var rings: Bool {
         switch self {
-        case .first, .newMessages, .urgencyRose, .repeatElapsed, .failed, .failedDifferently, .recovered,
+        case .first, .newMessages, .urgencyRose, .repeatElapsed, .acknowledgementExpired, .failed,
+            .failedDifferently, .recovered,
             .finished, .blocked, .missed, .asked:
             true
         case .tooSoon, .lowUrgency, .sameFailure, .progressed, .settled, .joined, .dismissed, .resolved: false

@@ -105,6 +105,29 @@ public struct JobItem: Hashable, Codable, Sendable {
 }
 
 extension JobItem {
+    /// Shows once more that the job still fails: `who` acknowledged it a while ago, and that no longer holds.
+    ///
+    /// Nothing happens where the job is well, or nobody is notified of failures.
+    public mutating func remind(
+        by who: String, after age: Duration, at now: Moment, policy: JobPolicy
+    ) -> [ItemAction] {
+        guard let outage, policy.hears.contains(.failed) else { return [] }
+        clamp(at: now, policy)
+        var fact = JobFact(run: nil, state: .failed, at: now)
+        if let last = lastFailure { fact = last.fact }
+        fact.text = Preview.cut("acknowledged by \(who) \(age.text) ago", to: policy.previewCharacters)
+        (fact.state, fact.at) = (.failed, now)
+        let next = JobReport(
+            job: job, news: .failed, fact: fact, sameFailures: outage.sameFailures, failures: outage.failures)
+        return show(next, .acknowledgementExpired, at: now, policy)
+    }
+
+    /// The failure that it shows, or would.
+    private var lastFailure: JobReport? {
+        if let report, report.fact.state.isFailure { return report }
+        return unseenFailure
+    }
+
     private mutating func receiveProgress(
         _ fact: JobFact, at now: Moment, _ policy: JobPolicy
     ) -> [ItemAction] {

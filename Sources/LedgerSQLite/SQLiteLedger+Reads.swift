@@ -298,6 +298,14 @@ extension SQLiteLedger {
         }
     }
 
+    package func failureArrivals(
+        before run: String
+    ) async throws(LedgerError) -> [String: FailureArrival] {
+        try await readInPlace { database throws(StoreFailure) in
+            try OutboxRows.failureArrivals(before: run, in: database)
+        }
+    }
+
     package func outboxCounts(
         byChannelIn states: Set<OutboxState>
     ) async throws(LedgerError) -> [String: Int] {

@@ -52,6 +52,20 @@ enum BotFields {
             if let count = value.int { bot.restraint.alertAfter = count }
         },
         BotField(
+            key: "failures", form: .choice(["changes", "each"]),
+            doc:
+                "Whether people are sent a failure of a scheduled job only when it changes (default), or each."
+        ) { bot, value in
+            bot.restraint.sendsEachFailure = value.text == "each"
+        },
+        BotField(
+            key: "ackFor", form: .duration(orZero: false),
+            doc:
+                "How long a failure of its jobs stays acknowledged; then one reminder follows (default: for ever)."
+        ) { bot, value in
+            bot.restraint.acknowledgedFor = Duration(json: value)
+        },
+        BotField(
             key: "budget", form: .number(1...1000),
             doc: "How often an hour it may interrupt on one channel; the rest is shown together later."
         ) { bot, value in

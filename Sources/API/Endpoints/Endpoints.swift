@@ -20,7 +20,8 @@ package enum Endpoints {
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, pauseRun.row, resumeRun.row, exec.row,
         spool.row,
         events.row, live.row,
-        messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
+        messages.row, message.row, items.row, notify.row, read.row, readItem.row, bots.row, bot.row,
+        addBot.row,
         editBot.row, removeBot.row, testBot.row, tools.row, callTool.row,
         toolProgress.row, cancelTool.row, say.row, reply.row, react.row,
         resetBot.row, gateway.row, watchGateway.row, takeOverJob.row, giveBackJob.row,
@@ -206,6 +207,12 @@ extension Endpoints {
     package static let read = Endpoint(
         "read", .post, "/v1/read/{message}", path: String.self, answers: WireMessage.self,
         errors: [.noSuchMessage, .ambiguousID], "Marks a message, and those before it in its thread, as read."
+    )
+
+    package static let readItem = Endpoint(
+        "readItem", .post, "/v1/items/{item}/read", path: String.self,
+        errors: [.noSuchSubject, .noSuchJob, .noSuchRun],
+        "Marks an item as read, by its key such as job:NAME, or that of a run by JOB#N: it is closed everywhere."
     )
 
     package static let bots = Endpoint(

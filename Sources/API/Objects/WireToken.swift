@@ -2,6 +2,8 @@ package import Ledger
 
 /// A token of the door, without the token itself.
 package struct WireToken: Hashable, Sendable, Codable {
+    /// What identifies it, also after another one was given its name.
+    package var id: String
     /// Its name.
     package var name: String
     /// What it allows: `publish`, `answer`, `read` or `admin`.
@@ -11,13 +13,16 @@ package struct WireToken: Hashable, Sendable, Codable {
     /// How hooks of it are signed: `standard`, `github`, `gitlab` or `slack`; absent: they send the token.
     package var signed: HookSignature?
     /// When it was made.
-    package var madeAt: Timestamp
+    package var createdAt: Timestamp
+    /// When it was used last, to the minute; absent: never.
+    package var lastUsedAt: Timestamp?
 
     /// The token as stored.
     package init(_ record: TokenRecord) {
-        (name, job, signed) = (record.name, record.job, record.signature)
+        (id, name, job, signed) = (record.id, record.name, record.job, record.signature)
         scopes = TokenScope.allCases.filter(record.scopes.contains)
-        madeAt = Timestamp(record.madeAt)
+        createdAt = Timestamp(record.madeAt)
+        lastUsedAt = Timestamp(record.usedAt)
     }
 }
 

@@ -39,6 +39,7 @@ package final class Door: Sendable {
             throw APIError(.noToken, "the token is not known", hint: "Make one with: belfry token add NAME")
         }
         try take(for: "token " + token.name)
+        await note(token)
         if let publication = try publication(head, by: token) { return publication }
         return try endpoint(head, allowing: token)
     }
@@ -61,6 +62,14 @@ package final class Door: Sendable {
         }
     }
 
+    /// Notes that a token is used, at most once a minute.
+    func note(_ token: TokenRecord) async {
+        let now = control.clock.now
+        if let used = token.usedAt, used <= now, now - used < .seconds(60) { return }
+        // Nobody is refused because that could not be noted.
+        _ = try? await control.ledger.commit([.noteToken(id: token.id, usedAt: now)])
+    }
+
     /// Refuses what the token does not allow.
     func allow(_ token: TokenRecord?, _ scope: TokenScope) throws(APIError) {
         guard token?.allows(scope) != true else { return }
@@ -76,10 +85,10 @@ package final class Door: Sendable {
         let match = try table.router.match(method: head.method, path: head.path[...])
         if let scope = match.row.scope { try allow(token, scope) }
         return Admission(bodyLimit: Self.bodyLimit) { [table] body in
-            await table.respond(
-                to: APIRequest(
-                    row: match.row, path: match.path, query: head.query, body: body,
-                    lastEventID: head["last-event-id"]))
+            let request = APIRequest(
+                row: match.row, path: match.path, query: head.query, body: body,
+                lastEventID: head["last-event-id"])
+            return await Caller.$token.withValue(token?.name) { await table.respond(to: request) }
         }
     }
 }

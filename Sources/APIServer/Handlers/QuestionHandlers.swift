@@ -1,5 +1,6 @@
 import API
 import Engine
+import Grouping
 import Ledger
 import Logging
 import ServiceLifecycle
@@ -23,9 +24,20 @@ extension DaemonHandler {
         guard asked.answer.utf8.count <= Self.longestAnswer else {
             throw APIError(.badValue, "an answer has at most \(Self.longestAnswer / 1024) KiB")
         }
-        if let place = asked.by { try Self.check(place, "by", limit: 40) }
-        return WireQuestion(
-            try await asking(await control.answer(id, asked.answer, by: asked.by ?? "api")))
+        if let place = asked.by { try Self.checkPlace(place) }
+        let place = Caller.place(named: asked.by, else: "api")
+        return WireQuestion(try await asking(await control.answer(id, asked.answer, by: place)))
+    }
+
+    /// What the daemon itself signs with is nobody else's name.
+    private static func checkPlace(_ place: String) throws(APIError) {
+        try check(place, "by", limit: 40)
+        let isTaken =
+            place == QuestionEnd.byDefault || place.hasPrefix(QuestionEnd.trust) || place.hasPrefix("token ")
+        guard !isTaken else {
+            throw APIError(
+                .badValue, "by is a place or a name of your own, and \(Quoted.of(place)) is the daemon's")
+        }
     }
 
     func withdraw(_ id: String) async throws(APIError) -> WireQuestion {

@@ -67,7 +67,12 @@ extension DaemonHandler {
     }
 
     func read(_ id: String) async throws(APIError) -> WireMessage {
-        WireMessage(try await asking(await control.read(id)))
+        WireMessage(
+            try await asking(await control.read(id, by: Caller.place(named: nil, else: "command line"))))
+    }
+
+    func readItem(_ name: String) async throws(APIError) {
+        try await asking(await control.readItem(name, by: Caller.place(named: nil, else: "command line")))
     }
 
     /// A message of an item, with whether it was read or pinned since.

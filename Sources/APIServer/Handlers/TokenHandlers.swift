@@ -27,7 +27,8 @@ extension DaemonHandler {
         }
         let secret = try Self.secret(of: draft)
         var record = TokenRecord(
-            name: draft.name, digest: DoorToken.digest(of: secret), scopes: Set(scopes), job: draft.job,
+            id: control.makeID(), name: draft.name, digest: DoorToken.digest(of: secret), scopes: Set(scopes),
+            job: draft.job,
             madeAt: control.clock.now)
         record.signature = draft.signed
         try await asking(await control.addToken(record))

@@ -14,6 +14,8 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     case routine
     /// Whether the channel was notified of the failure that is over now.
     case recovery
+    /// Whether people were notified of the same failure before.
+    case change
     /// Whether it is shown as one with other jobs that failed alike.
     case storm
     /// Whether a person has put it away, or read it, already.
@@ -81,7 +83,7 @@ package enum StageDecision: Hashable, Sendable {
 package struct Dispatcher: Sendable {
     /// The stages that have something to decide.
     package static let standard: [any DispatchStage] = [
-        RouteStage(), ShownStage(), WishStage(), RoutineStage(), RecoveryStage(), StormStage(),
+        RouteStage(), ShownStage(), WishStage(), RoutineStage(), RecoveryStage(), ChangeStage(), StormStage(),
         DismissalStage(), SilenceStage(), QuietHoursStage(), InhibitionStage(), BudgetStage(),
         GroupingStage(), EscalationStage(),
     ]

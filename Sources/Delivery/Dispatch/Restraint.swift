@@ -9,8 +9,12 @@ package struct Restraint: Hashable, Sendable {
     package var alertAfter = 1
     /// When only what is critical is shown.
     package var quiet: DailyHours?
+    /// Whether people are sent each failure of a scheduled job, also one that is like those before it.
+    package var sendsEachFailure = false
     /// How often an hour it may interrupt on one channel; nil: as often as it likes.
     package var budget: Int?
+    /// How long it holds that somebody acknowledged a failure; then a reminder follows. Nil: for as long as it fails.
+    package var acknowledgedFor: Duration?
 
     /// None.
     package init() {}

@@ -15,7 +15,7 @@ package struct RouteStage: DispatchStage {
     ) -> StageDecision {
         // Where items are not edited in place, a job's events are sent, not what its item shows.
         if case .version(let version) = matter.subject, !channel.isLevel {
-            guard case .messages = version.content else { return .ignore }
+            if !matter.isReminder { guard case .messages = version.content else { return .ignore } }
         }
         if let only = matter.only { return only.contains(channel.name) ? .pass : .ignore }
         var named = rules.routing.channels(for: matter, at: now)

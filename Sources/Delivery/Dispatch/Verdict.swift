@@ -78,6 +78,8 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     case routine
     /// The failure that is over was not sent to this channel.
     case failureNotSent
+    /// The channel was sent the same failure before, and nothing changed.
+    case unchanged
     /// It is listed with other jobs that failed alike.
     case listed
     /// A person put the item away, and this is no news.
@@ -117,6 +119,7 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .scheduledSuccess: "a scheduled run completed, and no route asks for that"
         case .routine: "no route asks for it"
         case .failureNotSent: "the failure was not sent to this channel"
+        case .unchanged: "the job fails as it did when you were last notified"
         case .listed: "it is listed in one notice with other jobs that failed alike"
         case .dismissed: "you dismissed it"
         case .read: "it was read before it was shown"
@@ -173,12 +176,18 @@ package struct Matter: Sendable {
     package var shownOn: Set<String> = []
     /// Whether somebody waits for it to see that a channel works.
     package var isTest = false
+    /// Whether it reminds of a failure whose acknowledgement expired: that is sent, too, where items are not edited.
+    package var isReminder = false
     /// Whether a person asked for it, or it sums up what was kept back: quiet hours and budgets do not apply.
     package var isWanted = false
     /// The channels on which a version that was kept back would have rung.
     package var owedOn: Set<String> = []
     /// How often in a row the job has failed, this failure included; nil: it is none, or that is not known.
     package var failures: Int?
+    /// Whether the job failed in the same way before.
+    package var isSameFailure = false
+    /// The channels that failures were sent to since the job was last well, and arrived at or still may.
+    package var informed: Set<String> = []
     /// The failures in a row after which the job notifies; nil: as its bot has it.
     package var alertAfter: Int?
     /// When bots interrupted within the last hour.

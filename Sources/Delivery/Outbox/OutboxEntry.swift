@@ -110,7 +110,7 @@ package struct OutboxEntry: Hashable, Codable, Sendable {
 package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {
     /// To be sent at its moment, or again after a failed attempt.
     /// Becomes `.delivered`, `.dead` or `.expired`; `.waiting` when its channel is given up or missing;
-    /// `.held` by a rule; `.superseded` while it was never tried; `.discarded` by hand.
+    /// `.held` by a rule; `.suppressed` where it is a recovery whose failure never arrived; `.superseded` while it was never tried; `.discarded` by hand.
     case pending
     /// Its channel is given up, or missing from the configuration.
     /// Becomes `.pending` when the channel may be used again, `.superseded`, `.expired` or `.discarded`.
@@ -123,7 +123,7 @@ package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {
     /// Becomes `.pending` at that moment or by `outbox retry`, `.suppressed` by a rule that came meanwhile,
     /// `.superseded`, `.expired` or `.discarded`.
     case held
-    /// Held, and then not sent by a rule that was made meanwhile; a verdict says which. Stays so.
+    /// Held or pending, and then not sent by a rule; a verdict says which. Stays so.
     case suppressed
     /// A newer entry of the same item says more; this one was never tried. Stays so.
     case superseded
@@ -143,7 +143,9 @@ package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {
     /// Whether an entry may go from this state to `next`; never to the same.
     package func canBecome(_ next: OutboxState) -> Bool {
         switch self {
-        case .pending: [.delivered, .dead, .waiting, .held, .superseded, .expired, .discarded].contains(next)
+        case .pending:
+            [.delivered, .dead, .waiting, .held, .suppressed, .superseded, .expired, .discarded].contains(
+                next)
         case .waiting: [.pending, .superseded, .expired, .discarded].contains(next)
         case .held: [.pending, .suppressed, .superseded, .expired, .discarded].contains(next)
         case .dead, .expired: [.pending, .discarded].contains(next)

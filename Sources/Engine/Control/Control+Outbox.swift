@@ -35,6 +35,34 @@ extension Control {
         return record
     }
 
+    /// Marks all that an item shows as read, which also acknowledges that a job fails.
+    ///
+    /// `name` is the text form of its key, or `JOB#N`: a run says no more than it did, so news of a later one stay.
+    package func readItem(_ name: String, by reader: String? = nil) async throws(EngineError) {
+        guard let key = ItemKey(name) else {
+            guard let mark = name.lastIndex(of: "#"), let ordinal = Int(name[name.index(after: mark)...])
+            else { throw .nothingToExplain(name) }
+            let run = try await run(named: String(name[..<mark]), ordinal)
+            return try await note(
+                Fact.Reading("\(ItemKey.job(run.job))", bot: run.bot, through: run.endedAt, by: reader))
+        }
+        let record = try await read { () async throws(LedgerError) in try await ledger.item(key) }
+        switch key {
+        case .thread(let bot, let thread):
+            try await read(bot: bot, thread: thread, through: clock.now, by: reader)
+        case .job(let job) where record == nil: throw .noSuchJob(job)
+        case .storm where record == nil, .question where record == nil: throw .nothingToExplain(name)
+        case .job, .storm, .question:
+            let bot = record.flatMap { shownItem($0)?.bot } ?? OwnThread.bot
+            try await note(Fact.Reading("\(key)", bot: bot, through: nil, by: reader))
+        }
+    }
+
+    /// Notes that somebody has seen an item.
+    func note(_ reading: Fact.Reading) async throws(EngineError) {
+        try await commit([.append(NewEvent(.messageRead(reading), at: clock.now))])
+    }
+
     /// Pins a message, whose id may be shortened, or no longer does.
     package func pin(_ id: String, _ isPinned: Bool) async throws(EngineError) -> MessageRecord {
         var record = try await message(id)

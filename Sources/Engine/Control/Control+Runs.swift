@@ -1,4 +1,5 @@
 import Delivery
+import Grouping
 package import Ledger
 import Timeline
 import Tracking
@@ -64,9 +65,11 @@ extension Control {
         guard run.spec == nil else {
             throw .notRepeatable(run: run.name)
         }
-        return try await self.run(
+        let again = try await self.run(
             RequestedRun(
                 job: run.job, kind: .manual, cause: RunCause.request(makeID()), retryOf: run.id))
+        try await acknowledge(run, by: "run retry")
+        return again
     }
 
     /// Ends a run: at once when it waits, by TERM, grace and KILL when it is under way.
@@ -75,6 +78,15 @@ extension Control {
     package func cancel(_ run: RunRecord) async throws(EngineError) {
         guard !run.state.isEnded else { throw .ended(run: run.name, state: run.state.rawValue) }
         try await runs.cancel(run.id)
+        try await acknowledge(run, by: "run cancel")
+    }
+
+    /// Whoever does something about a job has seen how it is.
+    private func acknowledge(_ run: RunRecord, by what: String) async throws(EngineError) {
+        let key = ItemKey.job(run.job)
+        let record = try await read { () async throws(LedgerError) in try await ledger.item(key) }
+        guard record != nil else { return }
+        try await note(Fact.Reading("\(key)", bot: run.bot, through: clock.now, by: what))
     }
 
     /// Stops the processes of a run, or has them continue.

@@ -35,7 +35,8 @@ extension ItemTurn {
             takeQuestion(news, record)
         case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
         case .clockBack(let back): takeClockNews(back, record)
-        case .itemActed, .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
+        case .itemActed(let action): takeAction(action)
+        case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
             .test, .unknown:
             return
         }
@@ -76,6 +77,12 @@ extension ItemTurn {
         {
             return
         }
+        // The same of a run that a later one has followed.
+        if let through = reading.through, case .job(let job) = item(key, bot: reading.bot).decider,
+            let report = job.report, report.fact.at > through
+        {
+            return
+        }
         endWaits(of: key, seenBy: reading.by ?? "somebody")
         let now = now
         update(key, bot: reading.bot) { $0.seen(revision: nil, on: nil, at: now) }
@@ -96,6 +103,15 @@ extension ItemTurn {
         }
     }
 
+    /// Whoever presses a button, or types a reply, has seen it: nobody else need.
+    ///
+    /// A question is closed by its answer, which may be none.
+    private mutating func takeAction(_ action: Fact.Action) {
+        guard let key = ItemKey(action.item) else { return }
+        if case .question = key { return }
+        endWaits(of: key, seenBy: action.channel ?? "somebody")
+    }
+
     // MARK: Runs
 
     private mutating func takeRun(_ record: EventRecord) {
@@ -106,6 +122,7 @@ extension ItemTurn {
         var fact = JobFact(record.event, of: run)
         fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
         describe(&matter, spec, job: run.job, bot: run.bot, urgency: fact.urgency)
+        if fact.state.isFailure { describeFailure(&matter, fact, of: run) }
         if fact.state == .completed { endWaits(of: .job(run.job)) }
         let shown = dispatch(record, matter, about: .job(run.job)) { turn in
             (
@@ -136,6 +153,15 @@ extension ItemTurn {
         let recovery = Fact.Recovery(
             Fact.Run(run), outage: outage, channels: informed?.sorted(), failures: failures)
         changes.append(.append(NewEvent(.runRecovered(recovery), at: now)))
+    }
+
+    /// Completes a failure by how it compares with those before it, and by who knows of them.
+    private func describeFailure(_ matter: inout Matter, _ fact: JobFact, of run: RunRecord) {
+        let kept = item(.job(run.job), bot: run.bot)
+        guard case .job(let job) = kept.decider, job.failures > 0 else { return }
+        matter.isSameFailure = job.version(of: fact, at: now, policy: jobPolicy).reason == .sameFailure
+        let lost = (input.arrivals[run.id] ?? [:]).filter { $0.value == .lost }.keys
+        matter.informed = (kept.informed ?? []).subtracting(lost)
     }
 
     /// Completes what a matter of a job is about: its labels, and how much it disturbs.

@@ -21,6 +21,10 @@ extension ItemTurn {
             if reads.needsSpecs { return fact.shownRun }
             return isDefault || fact.isFailure ? fact.ruledRun : nil
         }
+        let failed = events.lazy.filter(\.event.fact.isFailure).compactMap(\.event.fact.shownRun)
+        if !failed.isEmpty, !entryChannels(for: .runFailed, configuration).isEmpty {
+            reads.arrivals = Array(failed)
+        }
         let started = events.compactMap(\.event.fact.startedRun)
         if !started.isEmpty, !entryChannels(for: .runStarted, configuration).isEmpty {
             reads.forecasts = started
@@ -193,7 +197,8 @@ extension Fact {
             .question(news.id)
         case .ledgerFull, .ledgerRestored: OwnThread.ledger.key
         case .clockBack: OwnThread.clock.key
-        case .messagePosted, .configReloaded, .itemActed, .messageGroup, .runProgress, .runLate, .runSlow,
+        case .itemActed(let action): ItemKey(action.item)
+        case .messagePosted, .configReloaded, .messageGroup, .runProgress, .runLate, .runSlow,
             .runStuck, .runFlapping, .unknown:
             nil
         }

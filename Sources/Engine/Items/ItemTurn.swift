@@ -161,11 +161,25 @@ struct ItemTurn {
 
     /// Somebody has seen an item, or it is over: channels that waited for that are not notified of it.
     mutating func endWaits(of key: ItemKey, seenBy who: String? = nil) {
-        if let who { withdrawHeld(of: key, seenBy: who) }
+        if let who {
+            withdrawHeld(of: key, seenBy: who)
+            acknowledge(key, by: who)
+        }
         var item = item(key, bot: OwnThread.bot)
         guard !item.waiting.isEmpty else { return }
         // Those whose wait was over have been notified, which is to be kept as well.
         if item.endWaits(at: now) { changes.append(.supersedeHeld(item: "\(key)", at: now)) }
+        items[key] = item
+        written.insert(key)
+    }
+
+    /// Notes that somebody knows that a job fails, for as long as its bot has that hold.
+    private mutating func acknowledge(_ key: ItemKey, by who: String) {
+        var item = item(key, bot: OwnThread.bot)
+        guard case .job(let job) = item.decider, job.failures > 0,
+            let limit = rules.restraint(of: job.bot).acknowledgedFor
+        else { return }
+        item.acknowledgement = Acknowledgement(by: who, at: now, until: now + limit)
         items[key] = item
         written.insert(key)
     }
@@ -182,6 +196,7 @@ struct ItemTurn {
         case .job:
             let policies = jobPolicies
             update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
+            update(key, bot: "belfry") { $0.remind(at: now, policies: policies) }
         }
         release(key, at: now)
     }
@@ -266,6 +281,7 @@ struct ItemTurn {
         matter.alertAfter = item.alertAfter
         (matter.interruptions, matter.failingJobs) = (standing.interruptions, Array(standing.failing.values))
         matter.isTest = OwnThread.isTest(item.key)
+        matter.isReminder = snapshot.reason == .acknowledgementExpired
         matter.isWanted = isReleasing || OwnThread.isDigest(item.key)
         return matter
     }

@@ -57,6 +57,7 @@ struct KeptItem: Sendable {
         var alertAfter: Int?
         var heldBy: [String: DispatchReason]?
         var waiting: [String: Moment]?
+        var acknowledgement: Acknowledgement?
     }
 
     let key: ItemKey
@@ -88,6 +89,8 @@ struct KeptItem: Sendable {
     /// The channels that failures of the job were sent to since it was last well; nil: it is well, or that was not
     /// recorded.
     private(set) var informed: Set<String>?
+    /// Who knows that the job fails, and until when that holds.
+    var acknowledgement: Acknowledgement?
     /// Whether the item of a storm lists how its last run ended.
     var isListed = false
     /// The revision in the ledger; nil: it is not there yet.
@@ -122,11 +125,14 @@ struct KeptItem: Sendable {
         owed = kept.owed ?? [:]
         shownOn = kept.shownOn ?? []
         labels = kept.labels ?? [:]
+        acknowledgement = kept.acknowledgement
         (alertAfter, heldBy, waiting) = (kept.alertAfter, kept.heldBy ?? [:], kept.waiting ?? [:])
     }
 
     /// When to wake it; `nil` when nothing waits.
-    var flushAt: Moment? { held.values.reduce(timer, Self.earlier) }
+    var flushAt: Moment? {
+        held.values.reduce(Self.earlier(timer, acknowledgement?.until), Self.earlier)
+    }
 
     /// When the item itself asked to be woken.
     var timer: Moment? { views.values.reduce(decider.flushAt) { Self.earlier($0, $1.job.flushAt) } }
@@ -225,7 +231,7 @@ struct KeptItem: Sendable {
                 isListed: isListed ? true : nil, owed: owed.isEmpty ? nil : owed,
                 shownOn: shownOn.isEmpty ? nil : shownOn, labels: labels.isEmpty ? nil : labels,
                 alertAfter: alertAfter, heldBy: heldBy.isEmpty ? nil : heldBy,
-                waiting: waiting.isEmpty ? nil : waiting))
+                waiting: waiting.isEmpty ? nil : waiting, acknowledgement: acknowledgement))
         let record = ItemRecord(
             key: key, revision: nextRevision, state: state, flushAt: flushAt, updatedAt: now)
         return .putItem(record, replacing: stored)
@@ -245,6 +251,15 @@ struct KeptItem: Sendable {
 /// What an item's record shows a person now, on this channel where one is named; nil: nothing, or it can't be read.
 package func shownItem(_ record: ItemRecord, on channel: String? = nil) -> ItemSnapshot? {
     KeptItem.shown(record, on: channel)
+}
+
+/// That somebody has seen that a job fails, and takes care of it for a while.
+struct Acknowledgement: Hashable, Codable, Sendable {
+    /// Who, or where.
+    var by: String
+    var at: Moment
+    /// When a reminder follows if the job still fails.
+    var until: Moment
 }
 
 extension KeptItem {
@@ -293,7 +308,7 @@ extension KeptItem {
             if job.failures == 0 { informed = [] }
             informed?.formUnion(channels)
         } else if fact.state == .completed {
-            informed = nil
+            (informed, acknowledgement) = (nil, nil)
         }
         return decide { job, channel in
             job.receive(fact, at: now, policy: policies.policy(of: channel))
@@ -363,6 +378,17 @@ extension KeptItem {
     /// The moment of a job has come, on one channel or on all.
     mutating func wake(at now: Moment, policies: ChannelInterests) -> [Decision] {
         decide { job, channel in job.wake(at: now, policy: policies.policy(of: channel)) }
+    }
+
+    /// Reminds once of a failure whose acknowledgement no longer holds.
+    mutating func remind(at now: Moment, policies: ChannelInterests) -> [Decision] {
+        guard let known = acknowledgement, known.until <= now else { return [] }
+        acknowledgement = nil
+        return decide { job, channel in
+            job.remind(
+                by: known.by, after: .seconds((now - known.at).components.seconds), at: now,
+                policy: policies.policy(of: channel))
+        }
     }
 
     /// Lets the job decide for all channels, then for each that has a view of its own.

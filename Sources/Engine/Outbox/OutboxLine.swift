@@ -80,7 +80,10 @@ actor OutboxLine: Keeper {
             // What is released is looked at again: its commit rings.
             if heldUntil <= now { try await releaseHeld(at: now) } else { wakeAt = heldUntil }
         }
-        for entry in line.pending {
+        let (early, orphans) = try await recoveries(among: line.pending)
+        if !orphans.isEmpty { try await ledger.commit(orphans.flatMap { $0.withdrawal(at: now) }) }
+        let kept = Set(early + orphans.map(\.id))
+        for entry in line.pending where !kept.contains(entry.id) {
             guard underWay.count < Self.width else { break }
             guard !underWay.contains(entry.id), let dueAt = OutboxEntry(entry).dueAt(now, policy: retry)
             else { continue }
@@ -142,6 +145,25 @@ actor OutboxLine: Keeper {
                 "entries were dropped: too many wait", metadata: ["outbox.dropped": "\(dropped.count)"])
         }
         overflow.weighAt = reading.sinceBoot + Self.weighEvery
+    }
+
+    /// The recoveries that wait for their failure to arrive, and those whose failure never will: nobody who was not
+    /// notified of a failure is notified of its end.
+    ///
+    /// Read before anything is taken to be sent, so that a failed read loses nothing.
+    private func recoveries(
+        among pending: [OutboxRecord]
+    ) async throws(LedgerError) -> (early: [String], orphans: [OutboxRecord]) {
+        var (early, orphans): ([String], [OutboxRecord]) = ([], [])
+        for entry in pending where entry.type == EventType.runRecovered.rawValue && entry.attempts == 0 {
+            guard !underWay.contains(entry.id), let run = entry.run else { continue }
+            switch try await ledger.failureArrivals(before: run)[channel.name] {
+            case .open?: early.append(entry.id)
+            case .lost?, .withdrawn?: orphans.append(entry)
+            case .arrived?, nil: continue
+            }
+        }
+        return (early, orphans)
     }
 
     /// Puts in line what a rule held until now, however the channel is doing.
@@ -308,6 +330,19 @@ struct OutboxEnd: Sendable {
             move.lastError = error.sentence
             return [.moveOutbox(move)]
         }
+    }
+}
+
+extension OutboxRecord {
+    /// Takes a recovery out of line whose failure did not arrive, with the reason.
+    fileprivate func withdrawal(at now: Moment) -> [Change] {
+        var move = OutboxMove(
+            id: id, from: state, attempts: attempts, to: .suppressed, nextAttempts: attempts)
+        move.settledAt = now
+        let parts = cause.split(separator: ":")
+        guard parts.count > 1, let event = Int64(parts[1]) else { return [.moveOutbox(move)] }
+        let verdict = Verdict(channel: channel, stage: .recovery, action: .suppress(.failureNotSent))
+        return [.moveOutbox(move), .recordVerdicts([VerdictRecord(verdict, of: event, at: now)])]
     }
 }
 

@@ -146,6 +146,8 @@ package indirect enum Change: Sendable {
 
     /// Inserts a token. Guard: there is none of that name, nor of that digest.
     case putToken(TokenRecord)
+    /// Notes when the token of that id was used last; never an earlier moment. No such token: ignored.
+    case noteToken(id: String, usedAt: Moment)
     /// Removes a token. Guard: there is one of that name.
     case removeToken(name: String)
     /// Inserts what must report in time, or replaces it. Guard: the stored revision is `replacing` (nil: none has the
@@ -201,7 +203,7 @@ extension Change {
             .outbox
         case .putSilence, .endSilence: .outbox
         case .append, .moveConsumer: .events
-        case .putToken, .removeToken: nil
+        case .putToken, .noteToken, .removeToken: nil
         case .putExpectation, .removeExpectation: .expectations
         }
     }
@@ -227,7 +229,7 @@ extension Change {
             .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry, .putSilence, .endSilence, .append,
             .moveConsumer, .recordVerdicts,
-            .setFact, .removeRun, .removeHistory, .putToken, .removeToken, .putExpectation,
+            .setFact, .removeRun, .removeHistory, .putToken, .noteToken, .removeToken, .putExpectation,
             .removeExpectation:
             false
         }
@@ -290,6 +292,7 @@ extension Change {
         case .removeRun(let id): "removeRun \(id)"
         case .removeHistory: "removeHistory"
         case .putToken(let token): "putToken \(token.name)"
+        case .noteToken(let id, _): "noteToken \(id)"
         case .removeToken(let name): "removeToken \(name)"
         case .putExpectation(let expectation, _): "putExpectation \(expectation.name)"
         case .removeExpectation(let name): "removeExpectation \(name)"

@@ -61,6 +61,8 @@ package struct TurnReads: Hashable, Sendable {
     /// Those of ``runs`` for which the last profiles of their job are read, up to ``profileCount``.
     package var forecasts: [String] = []
     package var profileCount = 0
+    /// Those of ``runs`` for which is read what became of the failures before them.
+    package var arrivals: [String] = []
     /// Jobs whose current spec is read if it has a ``JobSpec/notify``.
     package var jobs: [String] = []
     /// Messages, by id; the thread of each counts as named in ``items`` and in ``threads``.
@@ -108,6 +110,8 @@ package struct TurnInput: Sendable {
     package var items: [ItemKey: ItemRecord] = [:]
     /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
     package var untried: [ItemKey: [String: OutboxRecord]] = [:]
+    /// What became of the failures before runs of ``TurnReads/arrivals``, by the runs' ids and by channel.
+    package var arrivals: [String: [String: FailureArrival]] = [:]
     /// The entries of ``TurnReads/held``, oldest first, and those of the threads in which a person said one of
     /// ``TurnReads/messages``.
     package var held: [OutboxRecord] = []

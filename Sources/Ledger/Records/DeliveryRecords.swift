@@ -53,6 +53,31 @@ package struct OutboxRecord: Hashable, Sendable {
     }
 }
 
+/// What became of the failures of a job on a channel since it was last well.
+package enum FailureArrival: Int, Hashable, Sendable, Comparable {
+    /// All came to nothing: dead, expired, given up, or not sent by a rule.
+    case lost
+    /// Somebody saw them elsewhere first.
+    case withdrawn
+    /// One may still be sent.
+    case open
+    /// One was taken by the other side, by itself or in a digest.
+    case arrived
+
+    package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+
+    /// That of an entry in this state.
+    package init(_ state: OutboxState) {
+        self =
+            switch state {
+            case .pending, .waiting, .held: .open
+            case .delivered: .arrived
+            case .superseded: .withdrawn
+            case .dead, .suppressed, .expired, .discarded: .lost
+            }
+    }
+}
+
 /// What is known of a delivery.
 package struct ReceiptRecord: Hashable, Sendable {
     /// The outbox entry's id, or `CHANNEL/ITEMKEY` for a surface.

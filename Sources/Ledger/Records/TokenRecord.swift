@@ -26,6 +26,8 @@ package enum HookSignature: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// A token of the door as stored: never the token itself.
 package struct TokenRecord: Hashable, Sendable {
+    /// What identifies it, also after another one was given its name.
+    package var id: String
     /// Its name.
     package var name: String
     /// The SHA-256 of the token, in hexadecimal digits of lower case.
@@ -38,8 +40,13 @@ package struct TokenRecord: Hashable, Sendable {
     package var signature: HookSignature?
     /// When it was made.
     package var madeAt: Moment
+    /// When it was used last, to the minute; nil: never.
+    package var usedAt: Moment?
 
-    package init(name: String, digest: String, scopes: Set<TokenScope>, job: String? = nil, madeAt: Moment) {
+    package init(
+        id: String, name: String, digest: String, scopes: Set<TokenScope>, job: String? = nil, madeAt: Moment
+    ) {
+        self.id = id
         (self.name, self.digest, self.scopes) = (name, digest, scopes)
         (self.job, self.madeAt) = (job, madeAt)
     }

@@ -311,6 +311,28 @@ extension OutboxRows {
         return found
     }
 
+    /// See ``Ledger/failureArrivals(before:)``; the first failures are looked at, for those are the ones that are sent.
+    static func failureArrivals(
+        before run: String, in database: Database
+    ) throws(StoreFailure) -> [String: FailureArrival] {
+        let found = try Prepared(
+            """
+            WITH last AS (SELECT job, ordinal FROM run WHERE id = ?1),
+            success AS (SELECT ordinal FROM run WHERE job = (SELECT job FROM last) AND state >= 20 AND state = 20
+                AND ordinal < (SELECT ordinal FROM last) ORDER BY ordinal DESC LIMIT 1),
+            failed AS (SELECT id FROM run WHERE job = (SELECT job FROM last) AND state >= 20
+                AND ordinal < (SELECT ordinal FROM last)
+                AND ordinal > coalesce((SELECT ordinal FROM success), 0) ORDER BY ordinal LIMIT 200)
+            SELECT entry.channel, coalesce(digest.state, entry.state) FROM failed
+            JOIN outbox AS entry ON entry.run = failed.id AND entry.type IN ('run.failed', 'run.lost')
+            LEFT JOIN outbox AS digest ON digest.id = entry.listed_in
+            """, in: database
+        ).all({ $0.put(run) }) { row throws(StoreFailure) in
+            (row.text(), FailureArrival(try row.word(OutboxState.self)))
+        }
+        return Dictionary(found, uniquingKeysWith: max)
+    }
+
     private static let untriedQuery =
         query
             + """

@@ -6,15 +6,18 @@ import Timeline
 struct TokenRows {
     private let insert: Prepared
     private let delete: Prepared
+    private let use: Prepared
 
     init(in database: Database) throws(StoreFailure) {
         insert = try Prepared(
             """
-            INSERT INTO token (name, digest, scopes, job, signature, made_at) VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO token (name, digest, scopes, job, signature, made_at, id) VALUES (?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """,
             in: database)
         delete = try Prepared("DELETE FROM token WHERE name = ?", in: database)
+        use = try Prepared(
+            "UPDATE token SET used_at = max(coalesce(used_at, 0), ?) WHERE id = ?", in: database)
     }
 
     func put(_ token: TokenRecord) throws(StoreFailure) {
@@ -25,6 +28,7 @@ struct TokenRows {
             $0.put(token.job)
             $0.put(token.signature?.rawValue)
             $0.put(token.madeAt)
+            $0.put(token.id)
         }
         if changed == 0 { throw .fenced }
     }
@@ -33,7 +37,17 @@ struct TokenRows {
         if try delete.run({ $0.put(name) }) == 0 { throw .fenced }
     }
 
-    private static let query = "SELECT name, digest, scopes, job, signature, made_at FROM token"
+    /// Notes that a token was used; one that was removed meanwhile is ignored.
+    func note(_ id: String, usedAt: Moment) throws(StoreFailure) {
+        try use.run {
+            $0.put(usedAt)
+            $0.put(id)
+        }
+    }
+
+    private static let query = """
+        SELECT name, digest, scopes, job, signature, made_at, coalesce(id, name), used_at FROM token
+        """
 
     static func tokens(in database: Database) throws(StoreFailure) -> [TokenRecord] {
         try Prepared(query + " ORDER BY name", in: database).all({ _ in }, record)
@@ -48,9 +62,10 @@ struct TokenRows {
         let (name, digest, words, job) = (row.text(), row.text(), row.text(), row.optionalText())
         let scopes = words.split(separator: " ").compactMap { TokenScope(rawValue: String($0)) }
         let signature = row.optionalText().flatMap(HookSignature.init)
+        let madeAt = row.moment()
         var token = TokenRecord(
-            name: name, digest: digest, scopes: Set(scopes), job: job, madeAt: row.moment())
-        token.signature = signature
+            id: row.text(), name: name, digest: digest, scopes: Set(scopes), job: job, madeAt: madeAt)
+        (token.signature, token.usedAt) = (signature, row.optionalMoment())
         return token
     }
 }

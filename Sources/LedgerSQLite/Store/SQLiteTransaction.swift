@@ -174,6 +174,9 @@ final class SQLiteTransaction: Transaction {
                     of: run.job, limit: reads.profileCount, in: database)
             }
         }
+        for run in reads.arrivals where input.runs[run] != nil {
+            input.arrivals[run] = try OutboxRows.failureArrivals(before: run, in: database)
+        }
         for job in reads.jobs {
             input.jobSpecs[job] = try JobRows.spec(wishedBy: job, in: database)
         }
@@ -294,6 +297,7 @@ final class StationRows {
         case .putSilence(let silence, let moment): try silences.put(silence, endedBefore: moment)
         case .endSilence(let id, let moment): try silences.end(id, at: moment)
         case .putToken(let token): try tokens.put(token)
+        case .noteToken(let id, let moment): try tokens.note(id, usedAt: moment)
         case .removeToken(let name): try tokens.remove(name)
         case .putExpectation(let expectation, let old): try expectations.put(expectation, replacing: old)
         case .removeExpectation(let name): try expectations.remove(name)

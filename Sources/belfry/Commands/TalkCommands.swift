@@ -293,9 +293,13 @@ struct PinCommand: ParsableCommand {
 
 struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "read", abstract: "Marks a message and earlier ones in its thread as read.",
+        commandName: "read", abstract: "Marks a message and earlier ones in its thread, or an item, as read.",
         discussion: """
+            A job's item is read by job:NAME, or by the run that it shows: then its failure
+            counts as acknowledged, and nobody else is notified of it.
+
               belfry read 2f1b7a11
+              belfry read job:backup
               belfry read "$(belfry messages ops --limit 1 --json | jq -r '.[0].id')"
             """)
 
@@ -303,7 +307,12 @@ struct ReadCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        _ = try common.client().ask(Endpoints.read(message.id))
+        let isItem = message.id.contains(":") || message.id.contains("#")
+        if isItem {
+            try common.client().ask(Endpoints.readItem(message.id))
+        } else {
+            _ = try common.client().ask(Endpoints.read(message.id))
+        }
         if !common.json { StandardOutput.print("Read.") }
     }
 }

@@ -97,13 +97,14 @@ struct TokenListCommand: ParsableCommand {
     func run() throws {
         let tokens = try common.client().ask(Endpoints.tokens())
         try common.screen.list(tokens, asJSON: common.json) { screen in
-            var table = TextTable(["TOKEN", "ALLOWS", "JOB", "SIGNED", "MADE"])
+            var table = TextTable(["TOKEN", "ALLOWS", "JOB", "SIGNED", "MADE", "USED"])
             for token in tokens {
                 let scopes = token.scopes.map(\.rawValue).joined(separator: ",")
                 table.add([
                     "\(token.name)", "\(scopes.isEmpty ? "-" : scopes)", "\(token.job ?? "-")",
                     "\(token.signed?.rawValue ?? "-")",
-                    "\(screen.time(token.madeAt))",
+                    "\(screen.time(token.createdAt))",
+                    "\(token.lastUsedAt.map { screen.time($0) } ?? "never")",
                 ])
             }
             screen.print(table, empty: "No tokens.")

@@ -9,15 +9,23 @@ import Timeline
     ) async throws {
         try await backend.withNew { ledger in
             let one = TokenRecord(
-                name: "phone", digest: "aa", scopes: [.publish, .read], madeAt: Moment(microseconds: 1))
+                id: "t1", name: "phone", digest: "aa", scopes: [.publish, .read],
+                madeAt: Moment(microseconds: 1))
             var other = TokenRecord(
-                name: "deploy", digest: "bb", scopes: [], job: "deploy", madeAt: Moment(microseconds: 2))
+                id: "t2", name: "deploy", digest: "bb", scopes: [], job: "deploy",
+                madeAt: Moment(microseconds: 2))
             other.signature = .github
             try await ledger.commit([.putToken(one), .putToken(other)])
             #expect(try await ledger.tokens() == [other, one])
             #expect(try await ledger.token(digest: "aa") == one)
             #expect(try await ledger.token(digest: "cc") == nil)
             await #expect(throws: LedgerError.self) { try await ledger.commit([.putToken(one)]) }
+            // It was used; never earlier than is known, and what was removed is ignored.
+            for (id, moment) in [("t1", 30), ("t1", 20), ("gone", 10)] {
+                try await ledger.commit([.noteToken(id: id, usedAt: Moment(microseconds: Int64(moment)))])
+            }
+            #expect(try await ledger.token(digest: "aa")?.usedAt == Moment(microseconds: 30))
+            #expect(try await ledger.token(digest: "bb")?.usedAt == nil)
             var twin = other
             twin.name = "twin"
             await #expect(throws: LedgerError.self) { try await ledger.commit([.putToken(twin)]) }

@@ -342,6 +342,10 @@ extension MemoryLedger {
         try await read { $0.replayableOutbox(channel: channel, since: since) }
     }
 
+    func failureArrivals(before run: String) async throws(LedgerError) -> [String: FailureArrival] {
+        try await read { $0.failureArrivals(before: run) }
+    }
+
     func outboxCounts(byChannelIn states: Set<OutboxState>) async throws(LedgerError) -> [String: Int] {
         try await read { $0.outboxCounts(byChannelIn: states) }
     }

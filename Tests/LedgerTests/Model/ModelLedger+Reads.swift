@@ -263,6 +263,23 @@ extension ModelLedger: OutboxReading, EventReading {
         outbox.filter { $0.channel == channel && $0.createdAt >= since && $0.isReplayable }.count
     }
 
+    func failureArrivals(before id: String) -> [String: FailureArrival] {
+        guard let last = runs[id] else { return [:] }
+        let earlier = runs.all.filter {
+            $0.job == last.job && $0.ordinal < last.ordinal && $0.state.isEnded
+        }
+        let success = earlier.filter { $0.state == .completed }.map(\.ordinal).max() ?? 0
+        let failed = Set(earlier.filter { $0.ordinal > success }.map(\.id))
+        var arrivals: [String: FailureArrival] = [:]
+        for entry in outbox
+        where ["run.failed", "run.lost"].contains(entry.type) && entry.run.map(failed.contains) == true {
+            let digest = outbox.first { $0.id == entry.listedIn }
+            let arrival = FailureArrival((digest ?? entry).state)
+            arrivals[entry.channel] = max(arrivals[entry.channel] ?? arrival, arrival)
+        }
+        return arrivals
+    }
+
     func outboxCounts(byChannelIn states: Set<OutboxState>) -> [String: Int] {
         outbox.filter { states.contains($0.state) }.reduce(into: [:]) { $0[$1.channel, default: 0] += 1 }
     }

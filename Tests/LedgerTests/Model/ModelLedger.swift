@@ -121,6 +121,10 @@ struct ModelLedger: Sendable {
         case .putToken(let token):
             try require(!doorTokens.contains { $0.name == token.name || $0.digest == token.digest })
             doorTokens.append(token)
+        case .noteToken(let id, let moment):
+            for index in doorTokens.indices where doorTokens[index].id == id {
+                doorTokens[index].usedAt = max(doorTokens[index].usedAt ?? moment, moment)
+            }
         case .removeToken(let name):
             try require(doorTokens.contains { $0.name == name })
             doorTokens.removeAll { $0.name == name }
