@@ -29,6 +29,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "eta", "error of the finish time, beside pace and past times alone; [SEED]",
         { EtaBench.run(arguments: $0) }
     ),
+    ("notify", "dispatch of a fact, and grouping", { try NotifyBench.run(arguments: $0) }),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
     ("sse", "bytes of a bot's reply a second", { StreamBench.run(arguments: $0) }),
     (

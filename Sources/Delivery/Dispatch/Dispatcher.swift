@@ -97,7 +97,11 @@ package struct Dispatcher: Sendable {
 
     /// One verdict for each channel that the matter concerns, in the order of the rules.
     package func dispatch(_ matter: Matter, by rules: DispatchRules, at now: Moment) -> [Verdict] {
-        rules.channels.compactMap { verdict(on: matter, for: $0, by: rules, at: now) }
+        var matter = matter
+        // The same for every channel.
+        matter.word = RouteWord(eventType: matter.type)
+        if matter.only == nil { matter.named = rules.routing.channels(for: matter, at: now) }
+        return rules.channels.compactMap { verdict(on: matter, for: $0, by: rules, at: now) }
     }
 
     private func verdict(

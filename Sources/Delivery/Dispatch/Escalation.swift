@@ -21,7 +21,7 @@ package struct EscalationStage: DispatchStage {
             return .pass
         }
         var release = channel.isLevel ? now : begin
-        if matter.only == nil, !channel.isLevel {
+        if matter.only == nil, !channel.isLevel, rules.routing.hasWaits {
             release = begin + rules.routing.wait(for: matter, to: channel.name, at: now)
         }
         if let grace = matter.graceUntil, rules.channels.contains(where: \.isNear) {

@@ -56,11 +56,9 @@ package struct HeldMatter: Hashable, Codable, Sendable {
         let restraint = rules.restraint(of: topic.bot)
         guard restraint.isShown else { return .suppress(.shown, .switchedOff) }
         let word = RouteWord(eventType: type)?.rawValue
-        let silences = rules.silences.filter { silence in
-            silence.isActive(at: now)
-                && silence.matchers.allSatisfy { $0.matches(topic, on: channel.name, event: word) }
-        }
-        if type != EventType.runRecovered.rawValue, let last = silences.max(by: { $0.until < $1.until }) {
+        if type != EventType.runRecovered.rawValue,
+            let last = rules.silenced.last(for: topic, on: channel.name, event: word, at: now)
+        {
             return .suppress(.silence, .silenced, until: last.until, rule: last.rule)
         }
         guard !isWanted, channel.audience != .pagers else { return .release }

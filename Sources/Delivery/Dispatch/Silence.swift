@@ -33,13 +33,39 @@ package struct Silence: Hashable, Sendable {
     /// Whether it lasts at that moment.
     package func isActive(at moment: Moment) -> Bool { from <= moment && moment < until }
 
-    /// Whether it is about a matter on a channel.
-    package func matches(_ matter: Matter, on channel: String) -> Bool {
-        matchers.allSatisfy { $0.matches(matter, on: channel) }
-    }
-
     /// How a verdict names it.
     package var rule: String { "silence \(id.suffix(8))" }
+}
+
+/// What people silenced, found by what it is about.
+package struct Silences: Hashable, Sendable {
+    /// All of them, in the order in which they were made.
+    package let all: [Silence]
+    private let index: MatchIndex
+
+    /// These, and no others.
+    package init(_ all: [Silence] = []) {
+        self.all = all
+        var index = MatchIndex()
+        for (place, silence) in all.enumerated() { index.add(silence.matchers, at: place) }
+        self.index = index
+    }
+
+    /// The one that holds for a matter on a channel now and ends last; of those that end together the oldest.
+    func last(for topic: Topic, on channel: String, event: String?, at now: Moment) -> Silence? {
+        if all.isEmpty { return nil }
+        var last: Int?
+        index.forEach(about: topic) { place in
+            if let last, all[last].until >= all[place].until { return }
+            guard all[place].from <= now, now < all[place].until else { return }
+            for index in all[place].matchers.indices
+            where !all[place].matchers[index].matches(topic, on: channel, event: event) {
+                return
+            }
+            last = place
+        }
+        return last.map { all[$0] }
+    }
 }
 
 /// Keeps back what a person silenced.
@@ -56,9 +82,10 @@ package struct SilenceStage: DispatchStage {
         _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
         at now: Moment
     ) -> StageDecision {
-        guard !rules.silences.isEmpty, matter.canBeHeld else { return .pass }
-        let matching = rules.silences.filter { $0.isActive(at: now) && $0.matches(matter, on: channel.name) }
-        guard let silence = matching.max(by: { $0.until < $1.until }) else { return .pass }
+        guard !rules.silenced.all.isEmpty, matter.canBeHeld,
+            let silence = rules.silenced.last(
+                for: matter.topic, on: channel.name, event: matter.word?.rawValue, at: now)
+        else { return .pass }
         guard channel.isLevel else {
             if case .fact(.runRecovered) = matter.subject { return .pass }
             return .suppress(.silenced, until: silence.until, rule: silence.rule)

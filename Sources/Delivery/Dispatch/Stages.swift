@@ -18,11 +18,13 @@ package struct RouteStage: DispatchStage {
             if !matter.isReminder { guard case .messages = version.content else { return .ignore } }
         }
         if let only = matter.only { return only.contains(channel.name) ? .pass : .ignore }
-        var named = rules.routing.channels(for: matter, at: now)
-        if matter.wish == .always && matter.isEnd || matter.wish?.names(matter.type) == true {
-            named += rules.routing.channels(for: EventType.runFailed.rawValue)
-        }
+        let named = matter.named ?? rules.routing.channels(for: matter, at: now)
         if named.contains(channel.name) { return .pass }
+        if matter.wish == .always && matter.isEnd || matter.wish?.names(matter.type) == true,
+            rules.routing.channels(for: EventType.runFailed.rawValue).contains(channel.name)
+        {
+            return .pass
+        }
         // A person may wonder why a route that names the event did not lead there.
         let mayBeNamed = rules.routing.channels(for: matter.type, about: matter.troubled)
         return mayBeNamed.contains(channel.name) ? .suppress(.otherConditions) : .ignore

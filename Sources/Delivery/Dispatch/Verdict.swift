@@ -178,6 +178,10 @@ package struct Matter: Sendable {
     package var isTest = false
     /// Whether it reminds of a failure whose acknowledgement expired: that is sent, too, where items are not edited.
     package var isReminder = false
+    /// The channels that routes name for it now; nil: they were not asked yet.
+    var named: [String]?
+    /// The word of its type; nil: it was not asked for yet, or no route can name it.
+    var word: RouteWord?
     /// Whether a person asked for it, or it sums up what was kept back: quiet hours and budgets do not apply.
     package var isWanted = false
     /// The channels on which a version that was kept back would have rung.
@@ -316,7 +320,12 @@ package struct DispatchRules: Hashable, Sendable {
     /// The channels there are.
     package var channels: [Channel]
     /// What people silenced, also what has ended or has not begun.
-    package var silences: [Silence] = []
+    package var silences: [Silence] {
+        get { silenced.all }
+        set { silenced = Silences(newValue) }
+    }
+    /// The same, found by what they are about.
+    package var silenced = Silences()
 
     /// How much each bot may disturb; others may as much as they like.
     package var restraints: [String: Restraint] = [:]

@@ -9,16 +9,25 @@ package struct Routing: Hashable, Sendable {
     package let routes: [Route]
     /// Whether nobody wrote routes: then everything goes to every channel but for what is ``Routine``.
     package let isDefault: Bool
+    /// The routes that lead somewhere, by the words that they name.
+    private let index: [RouteWord: MatchIndex]
+    /// Whether any route has its channels wait.
+    let hasWaits: Bool
 
     /// Routes as they were read; see ``problems(channels:)``.
     package init(routes: [Route]) {
-        self.routes = routes
-        isDefault = false
+        self.init(routes, isDefault: false)
     }
 
     private init(_ routes: [Route], isDefault: Bool) {
         self.routes = routes
         self.isDefault = isDefault
+        hasWaits = routes.contains { $0.after != nil }
+        var index: [RouteWord: MatchIndex] = [:]
+        for (place, route) in routes.enumerated() where !route.to.isEmpty {
+            for word in route.when { index[word, default: MatchIndex()].add(route.about, at: place) }
+        }
+        self.index = index
     }
 
     /// The default route, where nobody wrote one, to these channels.
@@ -82,40 +91,68 @@ package struct Routing: Hashable, Sendable {
     ///   - troubled: the channel that the event is about.
     /// - Returns: names of channels, each once.
     package func channels(for type: String, about troubled: String? = nil) -> [String] {
-        channels(for: type, about: troubled) { _ in true }
-    }
-
-    /// The channels notified of a matter, by the routes whose conditions hold at that moment.
-    package func channels(for matter: Matter, at now: Moment) -> [String] {
-        channels(for: matter.type, about: matter.troubled) { $0.holds(for: matter, at: now) }
-    }
-
-    /// How long a channel waits for somebody to see a matter elsewhere: the least of the routes that lead there now.
-    package func wait(for matter: Matter, to channel: String, at now: Moment) -> Duration {
-        let leading = routes(for: matter.type) { $0.holds(for: matter, at: now) }
-        return leading.filter { $0.to.contains(channel) }.map { $0.after ?? .zero }.min() ?? .zero
-    }
-
-    private func channels(
-        for type: String, about troubled: String?, where holds: (Route) -> Bool
-    ) -> [String] {
-        var names: [String] = []
-        for route in routes(for: type, where: holds) {
-            for name in route.to where !names.contains(name) && name != troubled { names.append(name) }
+        var (names, isKnown): ([String], Set<String>) = ([], [])
+        for place in routes(for: type, RouteWord(eventType: type), where: { _ in true }) {
+            for name in routes[place].to where name != troubled && isKnown.insert(name).inserted {
+                names.append(name)
+            }
         }
         return names
     }
 
-    /// The routes that count for an event of this type, by the rules of ``channels(for:about:)``.
-    private func routes(for type: String, where holds: (Route) -> Bool) -> [Route] {
-        guard let word = RouteWord(eventType: type) else { return [] }
-        func leading(_ word: RouteWord) -> [Route] {
-            routes.filter { $0.when.contains(word) && !$0.to.isEmpty && holds($0) }
+    /// The channels notified of a matter, by the routes whose conditions hold at that moment.
+    package func channels(for matter: Matter, at now: Moment) -> [String] {
+        var names: [String] = []
+        for place in leading(matter, at: now) {
+            for name in routes[place].to where name != matter.troubled && !names.contains(name) {
+                names.append(name)
+            }
         }
+        return names
+    }
+
+    /// How long a channel waits for somebody to see a matter elsewhere: the least of the routes that lead there now.
+    package func wait(for matter: Matter, to channel: String, at now: Moment) -> Duration {
+        guard hasWaits else { return .zero }
+        return leading(matter, at: now).filter { routes[$0].to.contains(channel) }
+            .map { routes[$0].after ?? .zero }.min() ?? .zero
+    }
+
+    /// The places of the routes that lead somewhere for a matter now.
+    private func leading(_ matter: Matter, at now: Moment) -> [Int] {
+        let word = matter.word ?? RouteWord(eventType: matter.type)
+        let event = word?.rawValue
+        return routes(for: matter.type, word, about: matter.topic) { place in
+            // A part at a time: a whole route would be copied.
+            for index in routes[place].about.indices
+            where !routes[place].about[index].matches(matter.topic, on: "", event: event) {
+                return false
+            }
+            return routes[place].during?.contains(now) ?? true
+        }
+    }
+
+    /// The places of the routes that count for an event of this type, by the rules of ``channels(for:about:)``; those that
+    /// can hold for a topic, where there is one.
+    private func routes(
+        for type: String, _ word: RouteWord?, about topic: Topic? = nil, where holds: (Int) -> Bool
+    ) -> [Int] {
+        guard let word else { return [] }
+        func leading(_ word: RouteWord) -> [Int] {
+            guard let topic else {
+                return routes.indices.filter {
+                    routes[$0].when.contains(word) && !routes[$0].to.isEmpty && holds($0)
+                }
+            }
+            var found: [Int] = []
+            index[word]?.forEach(about: topic) { if holds($0) { found.append($0) } }
+            return found
+        }
+        var found = leading(word)
+        guard found.isEmpty else { return found }
         let isTrouble =
             [.lost, .channel, .ledger, .clock, .gateway, .expect].contains(word)
             || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
-        var found = leading(word)
         if found.isEmpty, word == .question { found = leading(.message) }
         if found.isEmpty, isTrouble || word == .question { found = leading(.failed) }
         return found
@@ -159,11 +196,6 @@ package struct Route: Hashable, Sendable {
 
     /// Whether it does not lead to its channels in every case.
     package var isConditional: Bool { !about.isEmpty || during != nil }
-
-    /// Whether its conditions hold for a matter at a moment.
-    func holds(for matter: Matter, at now: Moment) -> Bool {
-        about.allSatisfy { $0.matches(matter, on: "") } && during?.contains(now) ?? true
-    }
 }
 
 /// Why a list of routes is refused.

@@ -25,7 +25,11 @@ package struct EngineConfiguration: Sendable {
     /// Whose failure explains others.
     package var inhibitions: [Inhibition] = []
     /// What people silenced: kept in the ledger, not in the files.
-    package var silences: [Silence] = []
+    package var silences: [Silence] {
+        get { silenced.all }
+        set { silenced = Silences(newValue) }
+    }
+    private var silenced = Silences()
     /// What of it could not be used.
     package var leftOut: [LeftOut] = []
     /// Where the API is served over TCP; nil: nowhere.
@@ -61,7 +65,7 @@ package struct EngineConfiguration: Sendable {
             left.channel.map { channel($0.name, $0.kind, left.form.map { type(of: $0).audience }) }
         }
         var rules = DispatchRules(routing: routing, channels: present + missing)
-        rules.silences = silences
+        rules.silenced = silenced
         rules.inhibitions = inhibitions
         for (name, bot) in bots where bot.restraint != Restraint() { rules.restraints[name] = bot.restraint }
         return rules
