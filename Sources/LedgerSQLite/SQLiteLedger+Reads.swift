@@ -112,6 +112,14 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try TalkRows.message(id: id, in: database) }
     }
 
+    package func search(
+        _ text: String, bot: String?, since: Moment?, limit: Int
+    ) async throws(LedgerError) -> MessageHits {
+        try await read { database throws(StoreFailure) in
+            try TalkRows.search(text, bot: bot, since: since, limit: limit, in: database)
+        }
+    }
+
     package func messages(
         bot: String?, search: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> [MessageRecord] {

@@ -29,6 +29,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "eta", "error of the finish time, beside pace and past times alone; [SEED]",
         { EtaBench.run(arguments: $0) }
     ),
+    ("search", "a search among a million messages; [COUNT]", SearchBench.run),
     ("notify", "dispatch of a fact, and grouping", { try NotifyBench.run(arguments: $0) }),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
     ("sse", "bytes of a bot's reply a second", { StreamBench.run(arguments: $0) }),
@@ -66,7 +67,7 @@ guard let name = words.first, name != "--help" else {
 /// Those that take minutes or arguments, and are asked for by name.
 let long: Set = [
     "fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "load", "bots", "provider", "gateway", "gateway-check",
-    "gateway-stand",
+    "gateway-stand", "search",
 ]
 let chosen = benches.filter { $0.name == name || name == "all" && !long.contains($0.name) }
 guard !chosen.isEmpty else {

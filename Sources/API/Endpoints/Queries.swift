@@ -135,7 +135,7 @@ package struct MessagesQuery: QueryParameters {
     package static let parameters: [QueryParameter<Self>] = [
         .number("limit", \.limit, "At most this many."),
         .text("bot", \.bot, "Only messages of this bot."),
-        .text("search", \.search, "Only messages that hold this text."),
+        .text("search", \.search, "Only messages that hold these words, or else words that begin with them."),
         .time("since", \.since, "Only messages from this time on."),
     ]
 }

@@ -28,6 +28,8 @@ package struct WireMessage: Hashable, Sendable, Codable {
     package var reactions: [String]?
     /// The files that came with it.
     package var attachments: [WireAttachment]?
+    /// How what a search found is ordered: the best first (`ranked`), or the newest where more than 10,000 match.
+    package var order: SearchOrder?
 
     /// A message that nobody has read.
     package init(id: String, bot: String, thread: String, from: String, text: String, at: Timestamp) {
@@ -38,6 +40,14 @@ package struct WireMessage: Hashable, Sendable, Codable {
         self.text = text
         self.at = at
     }
+}
+
+/// How what a search found is ordered.
+package enum SearchOrder: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The best first.
+    case ranked
+    /// The newest first.
+    case newest
 }
 
 /// A file that came with a message.

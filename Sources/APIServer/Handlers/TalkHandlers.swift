@@ -8,6 +8,18 @@ import Timeline
 
 extension DaemonHandler {
     func messages(_ query: MessagesQuery) async throws(APIError) -> [WireMessage] {
+        if let text = query.search, !text.isEmpty {
+            let hits = try await reading(
+                await control.ledger.search(text, bot: query.bot, since: query.since, limit: query.limit))
+            if !hits.messages.isEmpty {
+                return hits.messages.map { record in
+                    var message = WireMessage(record)
+                    message.order = hits.isRanked ? .ranked : .newest
+                    return message
+                }
+            }
+        }
+        // Without words in it, or where it is the middle of one.
         let records = try await reading(
             await control.ledger.messages(
                 bot: query.bot, search: query.search, since: query.since, limit: query.limit))

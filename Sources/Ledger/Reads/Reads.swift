@@ -92,6 +92,13 @@ package protocol TalkReading: Sendable {
     func messages(
         bot: String?, search: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> [MessageRecord]
+    /// Messages whose title or text has each word of `text`, or, where there are none, words that begin with them; of one
+    /// bot when named, said at `since` or later.
+    ///
+    /// The best first where at most ``MessageHits/mostRanked`` match, else the newest first.
+    func search(
+        _ text: String, bot: String?, since: Moment?, limit: Int
+    ) async throws(LedgerError) -> MessageHits
     /// Messages after that row that hold an `@`, oldest first, and the last row there is.
     func mentions(
         after number: Int64, limit: Int
@@ -119,6 +126,21 @@ package protocol TalkReading: Sendable {
     func items(limit: Int) async throws(LedgerError) -> [ItemRecord]
     /// Items whose timer is set, earliest first.
     func itemsToWake(limit: Int) async throws(LedgerError) -> [ItemRecord]
+}
+
+/// What a search found.
+package struct MessageHits: Hashable, Sendable {
+    /// Up to so many are ranked.
+    package static let mostRanked = 10_000
+
+    package var messages: [MessageRecord]
+    /// Whether the best come first; the newest do otherwise.
+    package var isRanked: Bool
+
+    package init(_ messages: [MessageRecord], isRanked: Bool) {
+        self.messages = messages
+        self.isRanked = isRanked
+    }
 }
 
 extension TalkReading {

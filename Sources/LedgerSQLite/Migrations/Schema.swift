@@ -13,7 +13,7 @@ struct Migration {
     static let all = [
         first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput, pins,
         verdicts, outputTail, profiles, bots, conversations, ownBots, questions,
-        fewerPages, ownChannels, silences, graces, summaries, tokens, holds,
+        fewerPages, ownChannels, silences, graces, summaries, tokens, holds, words,
         expectations,
     ]
 

@@ -148,7 +148,9 @@ struct MessageListCommand: ParsableCommand {
         commandName: "list", abstract: "Lists messages, newest first.",
         discussion: """
             Ids are shown by their last eight digits, which all commands accept. A dot marks
-            what nobody has read, a star what is pinned.
+            what nobody has read, a star what is pinned. A search finds the words that you
+            name, or else words that begin with them: the best first, or the newest where more
+            than 10,000 messages match.
 
               belfry messages list ops --json
               belfry messages ops --limit 5
@@ -185,6 +187,9 @@ struct MessageListCommand: ParsableCommand {
             return try MessageExport(form: export, zone: common.screen.zone).print(messages.reversed())
         }
         let messages = try common.client().ask(Endpoints.messages(query: query))
+        if !common.json, messages.first?.order == .newest {
+            StandardError.write("More than 10,000 messages match; these are the newest.\n")
+        }
         try common.screen.list(messages, asJSON: common.json) { screen in
             var table = TextTable(["WHEN", "BOT", "THREAD", "TEXT", "ID"])
             for (message, id) in zip(messages, ShortID.shown(messages.map(\.id))) {

@@ -44,6 +44,52 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `is searched by its words, or their beginnings, by bot and time`(_ backend: LedgerBackend)
+        async throws
+    {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                .insertMessage(.sample("m1", text: "The tape of the backup is full", seconds: 1)),
+                .insertMessage(.sample("m2", bot: "web", text: "tapes: \"40\" left", seconds: 2)),
+                .insertMessage(.sample("m3", text: "nothing of the sort", seconds: 3)),
+            ])
+            func ids(_ text: String, bot: String? = nil, since: Double = 0) async throws -> Set<String> {
+                let hits = try await ledger.search(
+                    text, bot: bot, since: at(since), limit: 9)
+                #expect(hits.isRanked)
+                return Set(hits.messages.map(\.message.id))
+            }
+            #expect(try await ids("TAPE") == ["m1"])
+            #expect(try await ids("TAP") == ["m1", "m2"])
+            #expect(try await ids("back tape") == ["m1"])
+            #expect(try await ids("tape", bot: "web") == ["m2"])
+            #expect(try await ids("40") == ["m2"])
+            #expect(try await ids("of the", since: 2) == ["m3"])
+            // What means something to the index is a word like any other.
+            for text in ["tape AND", "\"", "NEAR(", "text:tape", "*", "", "tape OR nothing"] {
+                _ = try await ids(text)
+            }
+            #expect(try await ids("ackup").isEmpty)
+            #expect(try await ids("!!").isEmpty)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is found newest first where too many match to be ranked`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let count = MessageHits.mostRanked + 1
+            for start in stride(from: 0, to: count, by: 5000) {
+                try await ledger.commit(
+                    (start..<min(count, start + 5000)).map { .insertMessage(.sample("m\($0)", text: "disk")) }
+                )
+            }
+            let hits = try await ledger.search("disk", bot: nil, since: nil, limit: 2)
+            #expect(!hits.isRanked)
+            #expect(hits.messages.map(\.message.id) == ["m\(count - 1)", "m\(count - 2)"])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `is unread until its thread is read through its moment`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             try await ledger.commit([

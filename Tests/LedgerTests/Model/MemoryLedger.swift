@@ -236,6 +236,12 @@ extension MemoryLedger {
         try await read { $0.message(id: id) }
     }
 
+    func search(
+        _ text: String, bot: String?, since: Moment?, limit: Int
+    ) async throws(LedgerError) -> MessageHits {
+        try await read { $0.search(text, bot: bot, since: since, limit: limit) }
+    }
+
     func messages(
         bot: String?, search: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> [MessageRecord] {

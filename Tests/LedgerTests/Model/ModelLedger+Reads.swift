@@ -146,6 +146,25 @@ extension ModelLedger: TalkReading {
         return (Array(found.prefix(limit)), Int64(messages.count))
     }
 
+    func search(_ text: String, bot: String?, since: Moment?, limit: Int) -> MessageHits {
+        func words(_ text: String) -> [String] {
+            text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        }
+        let asked = words(text)
+        func find(_ matches: @escaping (String, String) -> Bool) -> [MessageRecord] {
+            messages.reversed().filter { record in
+                let said = words((record.message.title ?? "") + " " + record.message.text)
+                return !asked.isEmpty && (bot == nil || record.message.bot == bot)
+                    && since.map { record.message.at >= $0 } ?? true
+                    && asked.allSatisfy { word in said.contains { matches($0, word) } }
+            }
+        }
+        var found = find { $0 == $1 }
+        if found.isEmpty { found = find { $0.hasPrefix($1) } }
+        return MessageHits(
+            Array(found.prefix(limit)), isRanked: found.count <= MessageHits.mostRanked)
+    }
+
     func messages(bot: String?, search: String?, since: Moment?, limit: Int) -> [MessageRecord] {
         let found = messages.reversed().filter { record in
             (bot == nil || record.message.bot == bot) && since.map { record.message.at >= $0 } ?? true
