@@ -7,7 +7,7 @@ extension Migration {
             ALTER TABLE outbox ADD COLUMN held TEXT;
             ALTER TABLE outbox ADD COLUMN listed_in TEXT;
             -- What is judged again when its time is over; few rows.
-            CREATE INDEX outbox_held ON outbox (held_by) WHERE state = 'held';
+            CREATE INDEX outbox_judged ON outbox (held_by) WHERE state = 'held';
             -- What was sent of the failures of a job; written with them alone.
             CREATE INDEX outbox_failure ON outbox (run) WHERE type IN ('run.failed', 'run.lost');
             ALTER TABLE token ADD COLUMN id TEXT;
