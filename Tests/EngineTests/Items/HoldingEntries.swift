@@ -22,11 +22,12 @@ import WebhookChannel
         curl = try CurlMulti()
         var (ntfy, pager) = (FormValues(), FormValues())
         ntfy["url"] = .address(try HTTPAddress("https://ntfy.sh/alerts"))
-        pager["url"] = .address(try HTTPAddress("https://hc.sh/ping/x"))
+        pager["url"] = .address(try HTTPAddress("https://alerts.example.org"))
         channels = [
             try makeHook("hook", curl: curl),
             try HTTPSender(name: "phone", form: try NtfyForm(ntfy), userAgent: "Belfry/test", curl: curl),
-            try HTTPSender(name: "pager", form: try PingForm(pager), userAgent: "Belfry/test", curl: curl),
+            try HTTPSender(
+                name: "pager", form: try AlertmanagerForm(pager), userAgent: "Belfry/test", curl: curl),
         ]
     }
 
