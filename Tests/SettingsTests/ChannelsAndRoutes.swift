@@ -240,8 +240,9 @@ import Testing
         let routing = try read(channels).routing
         #expect(
             RouteWord.allCases.filter { routing.channels(for: "run.\($0)").isEmpty }.allSatisfy { word in
-                [.message, .question, .channel, .config, .ledger, .clock, .bot, .gateway, .test].contains(
-                    word)
+                [.message, .question, .channel, .config, .ledger, .clock, .bot, .gateway, .expect, .test]
+                    .contains(
+                        word)
             })
         #expect(try read(channels + "routes:\n").routing == routing)
         #expect(routing.isDefault && routing == .standard(to: ["desk"]))
