@@ -158,7 +158,7 @@ let suites: [Target] = [
         "BotsTests",
         [
             "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "GatewayClient", "Curl", "Host",
-            "WardenProtocol", "Bots", "TestSupport", "belfry-warden",
+            "WardenProtocol", "OpenClaw", "Bots", "TestSupport", "belfry-warden",
         ]),
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(

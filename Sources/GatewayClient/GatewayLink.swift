@@ -72,9 +72,9 @@ package actor GatewayLink {
 
     private struct Pending {
         let continuation: CheckedContinuation<Result<JSON, CallFailure>, Never>
-        let timer: Task<Void, Never>
-        /// Whether an answer `accepted` announces another one.
-        let isAnsweredTwice: Bool
+        var timer: Task<Void, Never>
+        /// How long the second answer may take that an answer `accepted` announces; nil: the first is the result.
+        let end: Duration?
 
         func settle(_ result: Result<JSON, CallFailure>) {
             timer.cancel()
@@ -207,7 +207,8 @@ package actor GatewayLink {
 
     /// What the end of the connection means.
     func ended(code: Int?, _ reason: String) -> GatewayTrouble {
-        let trouble = GatewayTrouble(closeCode: code, reason: hide(reason), announced: announcedRestart)
+        let trouble = GatewayTrouble(
+            closeCode: code, reason: hidden.clean(reason), announced: announcedRestart)
         if case .opening = phase, code == nil, announcedRestart == nil {
             return GatewayTrouble(.closed(code: nil, "before the handshake"))
         }
@@ -263,12 +264,14 @@ package actor GatewayLink {
         case (.response(let id, let result), _):
             // The second answer to one request, and one that came too late, find nobody.
             if case .success(let answer) = result, answer["status"]?.text == "accepted",
-                pending[id]?.isAnsweredTwice == true
+                let end = pending[id]?.end
             {
+                pending[id]?.timer.cancel()
+                pending[id]?.timer = timer(of: id, end)
                 return nil
             }
             pending.removeValue(forKey: id)?.settle(
-                result.mapError { CallFailure.fault(hide($0)) })
+                result.mapError { CallFailure.fault($0.hiding(hidden)) })
         case (.event(let name, let payload, let seq), .open(let hello)):
             receive(name, payload, seq, hello)
         case (.event, _), (.other, _): break
@@ -284,7 +287,10 @@ package actor GatewayLink {
         }
         switch name {
         case "chat":
-            guard let event = ChatEvent(payload) else { return }
+            guard
+                let event = ChatEvent(
+                    payload, hiding: payload["state"]?.text == "error" ? hidden : HiddenTexts())
+            else { return }
             if let follower = followers[event.run] {
                 follower.yield(.chat(event))
             } else if event.state != .delta {
@@ -327,7 +333,7 @@ package actor GatewayLink {
     private func answered(_ result: Result<JSON, GatewayFault>) -> GatewayTrouble? {
         switch result {
         case .failure(let fault):
-            let trouble = GatewayTrouble(refusal: hide(fault))
+            let trouble = GatewayTrouble(refusal: fault.hiding(hidden))
             // What a wider wish is refused for says nothing of the token.
             guard usesDeviceToken, setup.scopes == GatewayIdentity.scopes else { return trouble }
             switch trouble.kind {
@@ -354,18 +360,9 @@ package actor GatewayLink {
         }
     }
 
-    /// A gateway may quote a token in what it says.
-    private func hide(_ text: String) -> String {
-        let known = (try? setup.device.read())?.token
-        return [setup.token(), known].compactMap(\.self).filter { !$0.isEmpty }.reduce(text) {
-            $0.replacing($1, with: "…")
-        }
-    }
-
-    private func hide(_ fault: GatewayFault) -> GatewayFault {
-        var fault = fault
-        fault.message = hide(fault.message)
-        return fault
+    /// The tokens: a gateway may quote one in what it says.
+    package var hidden: HiddenTexts {
+        HiddenTexts([setup.token(), (try? setup.device.read())?.token].compactMap(\.self))
     }
 }
 
@@ -424,14 +421,14 @@ extension GatewayLink {
 
     /// Calls a method, and once more after each pause that a starting gateway asks for.
     ///
-    /// `agent` is answered when its run is accepted, and a second time when that has ended: with `isAnsweredTwice` the
-    /// second answer is the result.
+    /// `agent` is answered when its run is accepted, and a second time when that has ended: where `end` says how long that
+    /// may take, the second answer is the result.
     package func call(
-        _ call: GatewayCall, within limit: Duration = GatewayLink.patience, isAnsweredTwice: Bool = false
+        _ call: GatewayCall, within limit: Duration = GatewayLink.patience, endingWithin end: Duration? = nil
     ) async throws(CallFailure) -> JSON {
         let deadline = clock.sinceBoot + limit
         while true {
-            switch await callOnce(call, within: limit, isAnsweredTwice) {
+            switch await callOnce(call, within: limit, end) {
             case .success(let payload): return payload
             case .failure(.fault(let fault)):
                 guard let wait = fault.pause, clock.sinceBoot + wait < deadline else { throw .fault(fault) }
@@ -442,7 +439,7 @@ extension GatewayLink {
     }
 
     private func callOnce(
-        _ call: GatewayCall, within limit: Duration, _ isAnsweredTwice: Bool
+        _ call: GatewayCall, within limit: Duration, _ end: Duration?
     ) async -> Result<JSON, CallFailure> {
         guard case .open(let hello) = phase, let outgoing else { return .failure(.away) }
         lastID += 1
@@ -450,13 +447,16 @@ extension GatewayLink {
         let bytes = call.frame(id: id)
         guard bytes.count <= hello.maxPayload else { return .failure(.tooLarge) }
         return await withCheckedContinuation { continuation in
-            let timer = Task { [clock] in
-                try? await clock.sleep(until: clock.now + limit)
-                if !Task.isCancelled { pending.removeValue(forKey: id)?.settle(.failure(.timedOut)) }
-            }
-            pending[id] = Pending(
-                continuation: continuation, timer: timer, isAnsweredTwice: isAnsweredTwice)
+            pending[id] = Pending(continuation: continuation, timer: timer(of: id, limit), end: end)
             outgoing.yield(.text(bytes))
+        }
+    }
+
+    /// Fails the call of that id after so long.
+    private func timer(of id: String, _ limit: Duration) -> Task<Void, Never> {
+        Task { [clock] in
+            try? await clock.sleep(until: clock.now + limit)
+            if !Task.isCancelled { pending.removeValue(forKey: id)?.settle(.failure(.timedOut)) }
         }
     }
 }

@@ -121,7 +121,7 @@ extension BotLink {
                 isSettled: false)
         case .online(let online): self.init(since: online.since, latency: online.latency)
         case .away(let trouble, let since):
-            let hint = trouble.hint(of: bot).map { "; \($0)" } ?? ""
+            let hint = "; \(trouble.hint(of: bot))"
             self.init(
                 trouble: BotView(
                     trouble.needsPerson ? .blocked : .offline, reason: trouble.word,

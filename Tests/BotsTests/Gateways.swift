@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import GatewayClient
 import Host
+import OpenClaw
 import Performing
 import Prompting
 import TestSupport
@@ -63,6 +64,10 @@ private final class GatewayScene: Sendable {
         throw CancellationError()
     }
 
+    /// What a later daemon knows of the prompts that were sent.
+    var sentPrompts: [SentPrompt] {
+        SentPrompts(path: folder.file("gateways/sent.json")).prompts(in: "agent:main:main")
+    }
     var sends: Int { gateway.requests.count { $0.method == "chat.send" } }
     var output: String { (try? String(contentsOfFile: folder.file("log"), encoding: .utf8)) ?? "" }
     var notes: [String] {
@@ -120,6 +125,39 @@ private final class GatewayScene: Sendable {
         limited.start()
         let end = try await limited.end().end
         #expect(end.fault?.reason == .rateLimited && end.partialReply == "Half" && end.reply == nil)
+    }
+
+    @Test func `is not repeated once the agent has the prompt, whatever ended it before its first word`()
+        async throws
+    {
+        for kind in ["rate_limit", "overloaded", "context_length"] {
+            let scene = try await GatewayScene {
+                var reply = GatewayEmulator.Reply()
+                reply.end = "error"
+                reply.extra = ["errorMessage": .string("slow down"), "errorKind": .string(kind)]
+                $0.reply(with: reply)
+            }
+            scene.start()
+            let end = try await scene.end().end
+            #expect(end.fault?.mayPass == false && end.reply == nil, "\(kind)")
+            #expect(scene.gateway.executed.count == 1)
+        }
+        // One that the gateway did not take may be sent again.
+        let busy = #"{"code":"UNAVAILABLE","message":"busy","retryable":false,"details":null}"#
+        let refused = try await GatewayScene { $0.fail("chat.send", with: busy) }
+        refused.start()
+        #expect(try await refused.end().end.fault?.mayPass == true)
+        #expect(refused.gateway.executed.isEmpty)
+    }
+
+    @Test func `is known afterwards with its reply, so that later notes of the agent are no part of it`()
+        async throws
+    {
+        let scene = try await GatewayScene()
+        scene.start()
+        _ = try await scene.end()
+        let sent = try #require(scene.sentPrompts.first)
+        #expect(sent.isTaken && sent.end?.count == 2)
     }
 
     @Test func `fails where the device lacks the scope to write`() async throws {
@@ -222,36 +260,5 @@ private final class GatewayScene: Sendable {
         _ = try await second.performer.connect()
         #expect(try await second.end().end.reply == "Hello there")
         #expect(second.gateway.executed.count == 1)
-    }
-}
-
-@Suite(.timeLimit(.minutes(5))) struct `two gateways at once` {
-    @Test func `have states, devices and tokens of their own`() async throws {
-        let (good, bad) = (try await GatewayEmulator(), try await GatewayEmulator())
-        bad.change { $0.token = "another" }
-        let folder = try TemporaryFolder()
-        let (news, reported) = AsyncStream.makeStream(of: (String, GatewayLink.State).self)
-        let pool = GatewayPool(
-            folder: folder.path, version: "1.0", clock: try SystemClock(), reread: { _ in "shared-token" },
-            report: { bot, _, state in if let state { reported.yield((bot, state)) } })
-        defer { pool.close() }
-        pool.update([
-            "one": .init(reach: try BotGateway.reach(good.url, allow: []), token: "shared-token"),
-            "two": .init(reach: try BotGateway.reach(bad.url, allow: []), token: "shared-token"),
-        ])
-        var words: [String: String] = [:]
-        for await (bot, state) in news {
-            switch state {
-            case .connecting: continue
-            case .online: words[bot] = "online"
-            case .away: words[bot] = "away"
-            }
-            if words.count == 2 { break }
-        }
-        #expect(words == ["one": "online", "two": "away"])
-        func device(_ gateway: GatewayEmulator) -> String? {
-            gateway.requests.first?.params["device"]?["id"]?.text
-        }
-        #expect(device(good) != nil && device(good) != device(bad))
     }
 }

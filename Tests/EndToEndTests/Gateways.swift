@@ -142,11 +142,23 @@ import Tracking
         let token = folder.file("token")
         try Data("shared-token\n".utf8).write(to: URL(fileURLWithPath: token))
         let good = try ChildProcess(
-            BuiltProgram.path("bench"), ["gateway-check", gateway.url, "--token-file", token, "--ask"])
+            BuiltProgram.path("bench"),
+            [
+                "gateway-check", gateway.url, "--token-file", token, "--ask", "--write", "--deliver",
+                "telegram:123",
+            ])
         var lines: [String] = []
         for await line in good.lines { lines.append(line) }
         #expect(await good.status() == 0, "\(lines)")
         #expect(lines.contains { $0.contains("chat.send") && $0.contains("\"Hello there\"") }, "\(lines)")
+        let methods = [
+            "health", "status", "agents.list", "sessions.list", "chat.history", "agent.wait", "cron.status",
+            "cron.list", "cron.runs", "chat.send", "agent ", "send ", "cron.add", "cron.get", "cron.update",
+            "cron.run ", "cron.remove", "wake",
+        ]
+        for method in methods {
+            #expect(lines.contains { $0.contains("  \(method)") && $0.contains(" ok ") })
+        }
         #expect(!lines.contains { $0.contains("fails") } && gateway.requests.allSatisfy { $0.fault == nil })
         let bad = try ChildProcess(BuiltProgram.path("bench"), ["gateway-check", gateway.url])
         var words: [String] = []

@@ -69,3 +69,23 @@ final class LinkScene: Sendable {
         return trouble
     }
 }
+
+/// How an emulated gateway behaves that is not as usual.
+func manner(_ change: (inout GatewayEmulator.Manner) -> Void) -> GatewayEmulator.Manner {
+    var manner = GatewayEmulator.Manner()
+    change(&manner)
+    return manner
+}
+
+/// Moves the clock to the next moment that somebody sleeps to, again and again, until it is cancelled.
+func pace(_ clock: ManualClock) -> Task<Void, Never> {
+    Task {
+        while !Task.isCancelled {
+            let until = await clock.nextSleeper()
+            if until > clock.now { clock.advance(to: until) }
+        }
+    }
+}
+
+/// A value of JSON text that the test itself wrote.
+func json(_ text: String) -> JSON { JSON(parsing: Array(text.utf8)[...]) ?? .null }

@@ -155,6 +155,43 @@ func frame(_ text: String) throws -> GatewayFrame { try GatewayFrame(Array(text.
         #expect(expected.kind == .version(5) && expected.reconnect == .after(.seconds(420)))
     }
 
+    /// All that a gateway does to a client, with what a person reads of it, and when the next attempt is made.
+    private static let troubles: [(GatewayTrouble, String, String, GatewayTrouble.Reconnect)] = [
+        (closed(1000), "closed the connection (1000): why", "openclaw gateway status", .soon),
+        (closed(1002), "speaks another version of its protocol", "update Belfry", .after(.seconds(420))),
+        (closed(1006), "closed the connection (1006): why", "openclaw gateway status", .soon),
+        (closed(1008), "closed the connection (1008): why", "openclaw logs", .soon),
+        (closed(1009), "closed the connection (1009): why", "openclaw gateway status", .soon),
+        (closed(1012), "is restarting: why", "wait", .after(.milliseconds(1500))),
+        (closed(1013), "closed the connection (1013): why", "wait", .after(.seconds(5))),
+        (closed(4001), "changed its token", "bots.opta.token", .soon),
+        (closed(nil), "closed the connection: why", "openclaw gateway status", .soon),
+        (.init(.silent(.seconds(60))), "sent nothing for 60 s", "openclaw gateway status", .soon),
+        (.init(.oversized), "sent a frame of more than 25 MiB", "/new", .soon),
+        (.init(.malformed("it has no type")), "cannot be read: it has no type", "between Belfry", .soon),
+        (.init(.untrusted("x")), "has a certificate that cannot be trusted: x", "bots.opta.ca", .soon),
+        (.init(.unreachable("x")), "cannot be reached: x", "bots.opta.url", .soon),
+        (.init(.noGateway("x")), "is not an OpenClaw gateway: x", "bots.opta.url", .soon),
+        (.init(.starting), "is starting", "wait", .soon),
+        (.init(.rateLimited), "too many attempts", "wait a minute", .soon),
+        (.init(.tokenRefused, .never), "refused the token", "belfry reload", .never),
+        (.init(.tokenMissing, .never), "wants a token", "bots.opta.token", .never),
+        (.init(.refused(code: "X", "y"), .never), "refused the connection (X): y", "belfry reload", .never),
+        (.init(.refused(code: "X", "")), "refused the connection (X)", "openclaw logs", .soon),
+    ]
+
+    private static func closed(_ code: Int?) -> GatewayTrouble {
+        GatewayTrouble(closeCode: code, reason: "why", announced: nil)
+    }
+
+    @Test(arguments: troubles.indices) func `has a reason and a hint, whatever the gateway did`(index: Int) {
+        let (trouble, reason, hint, reconnect) = Self.troubles[index]
+        let sentence = trouble.sentence(of: "opta", at: "h:1")
+        #expect(sentence.hasPrefix("opta: the gateway at h:1 ") && sentence.contains(reason), "\(sentence)")
+        #expect(trouble.hint(of: "opta").contains(hint), "\(trouble.hint(of: "opta"))")
+        #expect(trouble.reconnect == reconnect)
+    }
+
     @Test func `follows a gap in the numbers alone, whatever the first one is`() {
         var watch = SequenceWatch()
         #expect(

@@ -16,8 +16,12 @@ import Tracking
         SessionHistory(json(#"{"messages":[\#(rows.joined(separator: ","))]}"#))
     }
 
-    private func sent(_ text: String, at seconds: Int64) -> SentPrompt {
-        SentPrompt(text, to: "s", at: Self.start + .seconds(seconds))
+    private func sent(
+        _ text: String, at seconds: Int64, reply: String? = nil, endingAt end: Int64? = nil
+    ) -> SentPrompt {
+        var prompt = SentPrompt(text, to: "s", at: Self.start + .seconds(seconds))
+        if let reply { prompt.end = .init(reply, at: Self.start + .seconds(end ?? seconds + 5)) }
+        return prompt
     }
 
     @Test func `shows what was said elsewhere once, and never what Belfry sent`() {
@@ -57,6 +61,54 @@ import Tracking
         #expect(SessionSync(.null) == nil)
     }
 
+    @Test func `is not misled by prompts of before the history that the gateway still shows`() {
+        var sync = SessionSync()
+        _ = sync.review(history(row("user", "a", at: 0)), sent: [])
+        // What was sent an hour before the first row is cut off: the same words were said by somebody else.
+        let cut = history(row("user", "Status?", at: 4000), row("assistant", "Fine.", at: 4001))
+        #expect(sync.review(cut, sent: [sent("Status?", at: 100)]).map(\.text) == ["Status?", "Fine."])
+        // One that is about as old as the first row is in it, whatever the clocks of both sides differ by.
+        var near = SessionSync()
+        _ = near.review(history(row("user", "a", at: 0)), sent: [])
+        #expect(near.review(cut, sent: [sent("Status?", at: 3990)]) == [])
+        // The reply to a prompt that is cut off is still the one that Belfry has.
+        var reply = SessionSync()
+        _ = reply.review(history(row("user", "a", at: 0)), sent: [])
+        let rest = history(
+            row("assistant", "It rains.", at: 4000), row("user", "And there?", at: 4001),
+            row("assistant", "It rains.", at: 4002))
+        let new = reply.review(rest, sent: [sent("How is it?", at: 100, reply: "It  rains.")])
+        #expect(new.map(\.text) == ["And there?", "It rains."])
+    }
+
+    @Test func `shows what the agent says after its reply`() {
+        let all = history(
+            row("user", "How is it?", at: 10), row("assistant", "Let me see.", at: 11),
+            row("toolResult", "x", at: 12), row("assistant", "Fine.", at: 13),
+            row("assistant", "The build is done.", at: 60))
+        func notes(_ prompt: SentPrompt) -> [String] {
+            var sync = SessionSync()
+            _ = sync.review(history(row("user", "a", at: 0)), sent: [])
+            return sync.review(all, sent: [prompt]).map(\.text)
+        }
+        #expect(notes(sent("How is it?", at: 10, reply: "Fine.")) == ["The build is done."])
+        // Nobody knows yet what of it is the reply.
+        #expect(notes(sent("How is it?", at: 10)) == [])
+        // Where the reply is not to be found, what comes long after its end is none of it.
+        #expect(notes(sent("How is it?", at: 10, reply: "Other", endingAt: 20)) == [])
+        #expect(
+            notes(sent("How is it?", at: -200, reply: "Other", endingAt: -100)) == [
+                "How is it?", "Let me see.", "Fine.", "The build is done.",
+            ])
+        var late = SessionSync()
+        _ = late.review(history(row("user", "a", at: 0)), sent: [])
+        let rows = history(
+            row("user", "How is it?", at: 10), row("assistant", "Fine.", at: 13),
+            row("assistant", "The build is done.", at: 141))
+        let prompt = sent("How is it?", at: 10, reply: "Other", endingAt: 20)
+        #expect(late.review(rows, sent: [prompt]).map(\.text) == ["The build is done."])
+    }
+
     @Test func `leaves out what has no text or no time`() {
         var sync = SessionSync()
         _ = sync.review(history(row("user", "a", at: 0)), sent: [])
@@ -68,5 +120,7 @@ import Tracking
     @Test func `knows what was sent from its file`() throws {
         let prompt = sent("How is it?", at: 3)
         #expect(SentPrompt(json(String(decoding: prompt.json.bytes, as: UTF8.self))) == prompt)
+        let ended = sent("How is it?", at: 3, reply: "Fine.")
+        #expect(SentPrompt(json(String(decoding: ended.json.bytes, as: UTF8.self))) == ended)
     }
 }

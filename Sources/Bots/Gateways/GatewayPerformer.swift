@@ -118,7 +118,9 @@ package final class GatewayPerformer: TaskPerformer {
         var ended = note
         let end = await talk.run(isFresh: isFresh)
         // Where it can't be noted, the next prompt of these words may be taken for this one, as without a note.
-        if talk.isTaken { try? sent.noteTaken(note.session, at: note.sent) }
+        if talk.isTaken {
+            try? sent.noteTaken(note.session, at: note.sent, SentPrompt.End(end.reply, at: clock.now))
+        }
         if !Task.isCancelled {
             ended.end = end
             // Where it can't be kept, the gateway still knows it.
@@ -178,7 +180,7 @@ extension GatewayPool {
             return AttemptFault(
                 .botUnavailable, "\(bot): the gateway at \(place) is not connected yet", mayPass: true)
         }
-        let hint = trouble.hint(of: bot).map { "; \($0)" } ?? ""
+        let hint = "; \(trouble.hint(of: bot))"
         return AttemptFault(
             trouble.needsPerson ? .auth : .botUnavailable, trouble.sentence(of: bot, at: place) + hint,
             mayPass: !trouble.needsPerson)

@@ -187,7 +187,7 @@ final class GatewayTalk {
     private func fail(_ kind: ReplyFailure.Kind, _ detail: String = "", isTimeout: Bool = false) {
         var failure = ReplyFailure(kind, detail: detail, hasOutput: !assembly.text.isEmpty)
         // The gateway had the prompt: its agent may have done what it was asked to.
-        if kind == .truncated || kind == .server { failure.retryAdvice = false }
+        if isTaken || kind == .truncated || kind == .server { failure.retryAdvice = false }
         end = GatewayNote.End(
             partial: assembly.text.isEmpty ? nil : assembly.text, fault: AttemptFault(failure, at: place),
             isTimeout: isTimeout)
@@ -244,7 +244,8 @@ final class GatewayTalk {
     ) async -> RunRecovery? {
         var wait = RunWaitResult.unknown
         do throws(GatewayLink.CallFailure) {
-            wait = RunWaitResult(try await link.call(.wait(for: run, atMost: .seconds(1))))
+            wait = RunWaitResult(
+                try await link.call(.wait(for: run, atMost: .seconds(1))), hiding: await link.hidden)
         } catch {
             // A gateway that does not know the method, or the run, leaves it to the history.
             guard case .fault = error else { return nil }

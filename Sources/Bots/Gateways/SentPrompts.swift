@@ -26,13 +26,13 @@ package final class SentPrompts: Sendable {
             })
     }
 
-    /// Notes that the gateway has taken the prompt that was sent into the session at that moment.
-    func noteTaken(_ session: String, at moment: Moment) throws(HostError) {
+    /// Notes that the gateway has taken the prompt that was sent into the session at that moment, and how it ended.
+    func noteTaken(_ session: String, at moment: Moment, _ end: SentPrompt.End) throws(HostError) {
         let all: [SentPrompt]? = known.withLock { known in
             guard let place = known.lastIndex(where: { $0.session == session && $0.at == moment }),
                 !known[place].isTaken
             else { return nil }
-            known[place].isTaken = true
+            (known[place].isTaken, known[place].end) = (true, end)
             return known
         }
         if let all { try write(all) }

@@ -30,8 +30,9 @@ package struct ChatEvent: Hashable, Sendable {
     /// What the run used; nil: it does not say.
     package var usage: ChatUsage?
 
-    /// The payload of the event `chat`; nil where it is none that this version knows.
-    package init?(_ payload: JSON) {
+    /// The payload of the event `chat`; nil where it is none that this version knows. What must not be shown of why a run
+    /// failed is `hidden`.
+    package init?(_ payload: JSON, hiding hidden: HiddenTexts = HiddenTexts()) {
         guard let run = payload["runId"]?.text, let word = payload["state"]?.text else { return nil }
         switch word {
         case "delta": state = .delta
@@ -40,7 +41,7 @@ package struct ChatEvent: Hashable, Sendable {
             state = .aborted(reason: payload["stopReason"]?.text.map { CleanText.line($0, limit: 60) })
         case "error":
             state = .failed(
-                message: CleanText.line(payload["errorMessage"]?.text ?? "", limit: 300),
+                message: CleanText.line(hidden.clean(payload["errorMessage"]?.text ?? ""), limit: 300),
                 kind: payload["errorKind"]?.text)
         default: return nil
         }

@@ -67,11 +67,12 @@ package enum RunWaitResult: Hashable, Sendable {
     /// It has not ended yet, or nobody knows it.
     case unknown
 
-    /// The answer to `agent.wait`.
-    package init(_ payload: JSON) {
+    /// The answer to `agent.wait`; what must not be shown is `hidden`.
+    package init(_ payload: JSON, hiding hidden: HiddenTexts = HiddenTexts()) {
         switch payload["status"]?.text {
         case "ok": self = .ok
-        case "error": self = .failed(CleanText.line(payload["error"]?.text ?? "", limit: 300))
+        case "error":
+            self = .failed(CleanText.line(hidden.clean(payload["error"]?.text ?? ""), limit: 300))
         default: self = .unknown
         }
     }

@@ -12,6 +12,30 @@ package struct SentPrompt: Hashable, Sendable {
     package var at: Moment
     /// Whether the gateway is known to have taken it.
     package var isTaken = false
+    /// How it ended; nil: it has not, as far as is known.
+    package var end: End?
+
+    /// The end of a prompt: what came after it is no part of its reply.
+    package struct End: Hashable, Sendable {
+        /// When it was known here.
+        package var at: Moment
+        /// How many words the reply has, and what they come to; nil: there was none.
+        package var count: Int?
+        package var mark: UInt64?
+
+        /// The end with this reply, if there is one.
+        package init(_ reply: String?, at moment: Moment) {
+            at = moment
+            let words = SentPrompt.words(reply ?? "")
+            if !words.isEmpty { (count, mark) = (words.count, SentPrompt.mark(words[...])) }
+        }
+
+        /// Whether a message of the agent is all of the reply.
+        func isShown(by row: HistoryRow) -> Bool {
+            let words = SentPrompt.words(row.text)
+            return words.count == count && SentPrompt.mark(words[...]) == mark
+        }
+    }
 
     /// A prompt that is sent now.
     package init(_ text: String, to session: String, at moment: Moment) {
@@ -28,11 +52,11 @@ package struct SentPrompt: Hashable, Sendable {
         return Self.mark(words.suffix(count)) == mark
     }
 
-    private static func words(_ text: String) -> [Substring.UTF8View] {
+    fileprivate static func words(_ text: String) -> [Substring.UTF8View] {
         text.utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }
     }
 
-    private static func mark(_ words: ArraySlice<Substring.UTF8View>) -> UInt64 {
+    fileprivate static func mark(_ words: ArraySlice<Substring.UTF8View>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for word in words {
             for byte in word { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -47,7 +71,7 @@ extension SentPrompt {
     package var json: JSON {
         .object([
             "session": .string(session), "words": .int(count), "mark": .string(String(mark)),
-            "at": .int(at.microseconds), "isTaken": .bool(isTaken),
+            "at": .int(at.microseconds), "isTaken": .bool(isTaken), "end": end.map(\.json),
         ])
     }
 
@@ -59,6 +83,22 @@ extension SentPrompt {
         (self.session, self.count, self.mark) = (session, count, mark)
         self.at = Moment(microseconds: Int64(at))
         isTaken = json["isTaken"] == .bool(true)
+        end = json["end"].flatMap { End($0) }
+    }
+}
+
+extension SentPrompt.End {
+    fileprivate var json: JSON {
+        .object([
+            "at": .int(at.microseconds), "words": count.map { .int($0) },
+            "mark": mark.map { .string(String($0)) },
+        ])
+    }
+
+    fileprivate init?(_ json: JSON) {
+        guard let at = json["at"]?.int else { return nil }
+        self.at = Moment(microseconds: Int64(at))
+        (count, mark) = (json["words"]?.int, json["mark"]?.text.flatMap(UInt64.init))
     }
 }
 
@@ -89,16 +129,26 @@ package struct SessionSync: Hashable, Sendable {
     ///
     /// A message that is not settled, because the gateway is at work on what it answers, is left for the next time.
     package mutating func review(_ history: SessionHistory, sent: [SentPrompt]) -> [Saying] {
-        var open = sent
-        var (isOwn, new) = (false, [Saying]())
+        // What was sent before all that the history shows is not in it: it would only hide the same words, said later.
+        let begin = history.rows.lazy.compactMap(\.at).first ?? .distantPast
+        var open = sent.filter { $0.at >= begin - RunRecovery.tolerance }
+        var own: SentPrompt?
+        var new: [Saying] = []
+        var isCutOff = true
         let isFirst = last == nil
         for row in history.rows {
             guard let at = row.at, !row.text.isEmpty, row.role != .other else { continue }
             if row.role == .user {
                 let place = open.firstIndex { $0.isShown(by: row) }
-                isOwn = place != nil
-                if let place { open.remove(at: place) }
+                own = place.map { open.remove(at: $0) }
+                isCutOff = false
+            } else if let end = own?.end, at > end.at + RunRecovery.tolerance {
+                own = nil
             }
+            // What stands before the first message of a person answers one that the history does not show.
+            let isOwn = own != nil || isCutOff && sent.contains { $0.end?.isShown(by: row) == true }
+            // What the agent says after its reply is a note of its own.
+            if row.role == .assistant, own?.end?.isShown(by: row) == true { own = nil }
             let id = row.id ?? "\(at.microseconds)"
             guard isNew(at, id) else { continue }
             if at > last ?? .distantPast { (last, seen) = (at, []) }

@@ -199,8 +199,8 @@ extension GatewayTrouble {
         }
     }
 
-    /// What to do about it; nil where only waiting helps.
-    package func hint(of bot: String) -> String? {
+    /// What to do about it, or that only waiting helps.
+    package func hint(of bot: String) -> String {
         switch kind {
         case .unreachable: "check bots.\(bot).url, and that the gateway runs: openclaw gateway status"
         case .refusedAddress: "name the address under bots.\(bot).allow"
@@ -213,9 +213,20 @@ extension GatewayTrouble {
         case .pairing(let request, _):
             request.map { "openclaw devices approve \($0)" } ?? "openclaw devices list"
         case .version: "update Belfry, or the gateway"
-        case .refused where reconnect == .never: "then: belfry reload"
+        case .refused where reconnect == .never:
+            "see what the gateway logs: openclaw logs --follow; then: belfry reload"
         case .authChanged: "update the file of bots.\(bot).token, then: belfry reload"
-        case .silent, .rateLimited, .refused, .starting, .restarting, .closed, .oversized, .malformed: nil
+        case .silent: "see whether it hangs: openclaw gateway status"
+        case .rateLimited:
+            "wait a minute; a client may keep trying with a wrong token: openclaw devices list"
+        case .refused: "see what the gateway logs: openclaw logs --follow"
+        case .starting: "wait; Belfry connects once it is ready"
+        case .restarting: "wait; Belfry connects once it is back"
+        case .closed(1008, _): "see what the gateway logs: openclaw logs --follow"
+        case .closed(1013, _): "wait; the gateway is overloaded, and Belfry tries again"
+        case .closed: "wait; Belfry connects again; if it stays so: openclaw gateway status"
+        case .oversized: "begin a new conversation there (/new): this one holds too much"
+        case .malformed: "check that nothing between Belfry and the gateway changes what it sends"
         }
     }
 }

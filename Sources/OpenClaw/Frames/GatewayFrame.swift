@@ -67,7 +67,8 @@ package struct GatewayFault: Error, Hashable, Sendable {
         // The second answer to `agent` has what failed in its payload.
         let summary = answer["payload"]?["summary"]?.text
         code = CleanText.line(error?["code"]?.text ?? "UNKNOWN", limit: 40)
-        message = CleanText.line(error?["message"]?.text ?? summary ?? "", limit: 300)
+        // Cut only once what must be hidden is hidden: half of a token is still a part of it.
+        message = CleanText.line(error?["message"]?.text ?? summary ?? "", limit: 8192)
         details = error?["details"] ?? .null
         isRetryable = error?["retryable"] == .bool(true)
         retryAfter = error?["retryAfterMs"]?.milliseconds
@@ -77,6 +78,15 @@ package struct GatewayFault: Error, Hashable, Sendable {
     package init(_ code: String, _ message: String, details: JSON = .null) {
         (self.code, self.message, self.details) = (code, message, details)
         isRetryable = false
+    }
+
+    /// The same fault without what must not be shown, its message as a line of at most 300 characters.
+    package func hiding(_ hidden: HiddenTexts) -> GatewayFault {
+        var fault = self
+        fault.code = hidden.clean(code)
+        fault.message = CleanText.line(hidden.clean(message), limit: 300)
+        fault.details = details.hiding(hidden)
+        return fault
     }
 
     /// The word that the details add, such as `PAIRING_REQUIRED`.
@@ -99,6 +109,16 @@ package struct GatewayFault: Error, Hashable, Sendable {
 }
 
 extension JSON {
+    /// The same value, with what must not be shown hidden in each of its texts.
+    fileprivate func hiding(_ hidden: HiddenTexts) -> JSON {
+        switch self {
+        case .string(let text): .string(hidden.hide(in: text))
+        case .array(let elements): .array(elements.map { $0.hiding(hidden) })
+        case .members(let members): .members(members.map { .init($0.name, $0.value.hiding(hidden)) })
+        case .null, .bool, .number: self
+        }
+    }
+
     /// A span in milliseconds, from nothing up to a year; nil where it is none.
     var milliseconds: Duration? {
         guard let count = double, count >= 0 else { return nil }

@@ -79,7 +79,9 @@ final class GatewayDoor: Sendable {
             switch frame.opcode {
             case .text, .binary: door.receive(bytes)
             case .ping: door.pong(bytes)
-            case .connectionClose: context.close(promise: nil)
+            case .connectionClose:
+                if bytes.count >= 2 { door.gateway.left.yield(Int(bytes[0]) << 8 | Int(bytes[1])) }
+                context.close(promise: nil)
             default: break
             }
         }
@@ -105,11 +107,11 @@ final class GatewayDoor: Sendable {
             WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: bytes)), promise: nil)
     }
 
-    /// An event; `seq` is the number in the count of all, else this client's own is used.
-    func send(_ event: String, _ payload: JSON, seq: Int?) {
+    /// An event; `seq` is the number in the count of all, else this client's own is used, which skips so many.
+    func send(_ event: String, _ payload: JSON, seq: Int?, skipping skipped: Int) {
         let number: Int? = session.withLock { session in
             guard session.isOpen else { return nil }
-            session.seq += 1
+            session.seq += 1 + skipped
             return seq ?? session.seq
         }
         guard let number else { return }
@@ -156,9 +158,11 @@ final class GatewayDoor: Sendable {
 
     fileprivate func greet() {
         guard gateway.state.withLock(\.manner.challenges) else { return }
-        let payload = JSON.object([
-            "nonce": .string(session.withLock(\.nonce)), "ts": .int(gateway.state.withLock(\.clock)),
-        ])
+        let time = gateway.state.withLock { state in
+            state.challengeTimes.append(Int(state.clock))
+            return state.clock
+        }
+        let payload = JSON.object(["nonce": .string(session.withLock(\.nonce)), "ts": .int(time)])
         send(
             JSON.object([
                 "type": .string("event"), "event": .string("connect.challenge"), "payload": payload,
@@ -328,7 +332,8 @@ final class GatewayDoor: Sendable {
             client["platform"]?.text?.lowercased(), client["deviceFamily"]?.text?.lowercased(),
         ].map { $0 ?? "" }
         // The older form has neither platform nor family; real gateways try both.
-        let forms = [parts, ["v2"] + parts[1..<9]].map { Data($0.joined(separator: "|").utf8) }
+        let older = gateway.state.withLock(\.manner.acceptsOldProofs) ? [["v2"] + parts[1..<9]] : []
+        let forms = ([parts] + older).map { Data($0.joined(separator: "|").utf8) }
         guard let signature = Self.bytes(device["signature"]?.text),
             forms.contains(where: { key.isValidSignature(signature, for: $0) })
         else { return ("INVALID_REQUEST", "DEVICE_AUTH_SIGNATURE_INVALID") }
@@ -423,14 +428,18 @@ final class GatewayDoor: Sendable {
             id,
             .object(["runId": .string(run), "status": .string("accepted"), "acceptedAt": .int(1)]))
         let taken = gateway.take(params, from: params["sessionKey"]?.text ?? "agent:main:main")
+        let second: @Sendable () -> Void = { [self] in
+            let text = gateway.state.withLock { $0.runs[run]?.text ?? "" }
+            answer(
+                id,
+                .object([
+                    "runId": .string(run), "status": .string("ok"), "summary": .string("completed"),
+                    "result": .object(["payloads": .array([.object(["text": .string(text)])])]),
+                ]))
+        }
+        guard taken["status"]?.text != "ok" else { return second() }
+        gateway.state.withLock { $0.secondAnswers[run] = second }
         if taken["status"]?.text == "started" { gateway.advance(run) }
-        let text = gateway.state.withLock { $0.runs[run]?.text ?? "" }
-        answer(
-            id,
-            .object([
-                "runId": .string(run), "status": .string("ok"), "summary": .string("completed"),
-                "result": .object(["payloads": .array([.object(["text": .string(text)])])]),
-            ]))
     }
 
     private func history(of key: String, _ version: Int) -> JSON {

@@ -32,8 +32,10 @@ package final class GatewayEmulator: Sendable {
         package var answersPings = true
         /// The methods of its scheduler that it performs without an answer.
         package var swallows: Set<String> = []
-        /// The numbers that its events skip.
+        /// The numbers that its next event skips.
         package var skipped = 0
+        /// Whether it accepts a device's proof in the older form, too.
+        package var acceptsOldProofs = true
         /// Whether its rows have the time of the machine; else one second lies between any two.
         package var keepsTime = false
         /// What it does with the run of that id, where no reply is set for the next prompt; nil: it says "Hello there".
@@ -117,11 +119,18 @@ package final class GatewayEmulator: Sendable {
         var heads: [[String: String]] = []
         var server: (any Channel)?
         var port = 0
+        /// The times of the challenges that were sent.
+        var challengeTimes: [Int] = []
+        /// Answers `agent` a second time, once the run has ended.
+        var secondAnswers: [String: @Sendable () -> Void] = [:]
         var clock = Int64(Date().timeIntervalSince1970 * 1000)
         /// Writes a message down before anybody hears of it.
         var keep: (@Sendable (Entry) -> Void)?
     }
 
+    /// The codes with which clients take leave, as they come.
+    package let closes: AsyncStream<Int>
+    let left: AsyncStream<Int>.Continuation
     let state: Mutex<State>
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
@@ -136,6 +145,7 @@ package final class GatewayEmulator: Sendable {
         keep: (@Sendable (Entry) -> Void)? = nil
     ) async throws {
         self.host = host
+        (closes, left) = AsyncStream.makeStream(of: Int.self)
         var start = State(manner: manner)
         start.port = port
         for entry in kept { start.note(entry.role, entry.text, in: entry.session, at: entry.at) }
@@ -184,6 +194,8 @@ package final class GatewayEmulator: Sendable {
     package var requests: [Request] { state.withLock(\.requests) }
     /// The headers of the requests for a WebSocket, names in lower case.
     package var heads: [[String: String]] { state.withLock(\.heads) }
+    /// The times of its challenges so far, in milliseconds.
+    package var challengeTimes: [Int] { state.withLock(\.challengeTimes) }
     /// Whether a run waits for ``proceed()``.
     package var isPaused: Bool { state.withLock { $0.runs.values.contains { $0.isPaused } } }
     /// How many clients are connected.
@@ -291,12 +303,15 @@ package final class GatewayEmulator: Sendable {
 
     /// An event to all who are connected; version 3 counts for all together, version 4 for each.
     func broadcast(_ name: String, _ payload: JSON) {
-        let (doors, version, number) = state.withLock { state in
-            state.seq += 1 + state.manner.skipped
+        let (doors, version, number, skipped) = state.withLock { state in
+            let skipped = state.manner.skipped
+            state.seq += 1 + skipped
             state.manner.skipped = 0
-            return (Array(state.doors.values), state.manner.version, state.seq)
+            return (Array(state.doors.values), state.manner.version, state.seq, skipped)
         }
-        for door in doors { door.send(name, payload, seq: version == 3 ? number : nil) }
+        for door in doors {
+            door.send(name, payload, seq: version == 3 ? number : nil, skipping: skipped)
+        }
     }
 }
 
@@ -359,6 +374,10 @@ extension GatewayEmulator {
             state.runs[id] = run
         }
         for event in events { broadcast("chat", event) }
+        let answer = state.withLock { state in
+            state.runs[id]?.state == "running" ? nil : state.secondAnswers.removeValue(forKey: id)
+        }
+        answer?()
     }
 
     /// Ends a run; whether it was under way.
