@@ -376,6 +376,14 @@ extension SQLiteLedger {
         }
     }
 
+    package func events(
+        of types: Set<EventType>, after seq: Int64, limit: Int
+    ) async throws(LedgerError) -> [EventRecord] {
+        try await read { database throws(StoreFailure) in
+            try EventRows.events(of: types, after: seq, limit: limit, in: database)
+        }
+    }
+
     package func lastEvent() async throws(LedgerError) -> Int64 {
         try await read { database throws(StoreFailure) in try EventRows.last(in: database) }
     }

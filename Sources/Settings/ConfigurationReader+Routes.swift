@@ -13,11 +13,8 @@ struct RouteField {
 }
 
 extension ConfigurationReader {
-    /// Events that nothing makes yet.
-    private static let laterWords: [RouteWord] = [.late, .slow, .stuck, .flapping]
-
     /// The words that a route may name.
-    static let routeWords = RouteWord.allCases.filter { !laterWords.contains($0) }
+    static let routeWords = RouteWord.allCases
 
     /// The routes; nil when they are no list of maps.
     ///
@@ -38,11 +35,11 @@ extension ConfigurationReader {
         if fields["when"] == nil || fields["to"] == nil {
             field.fault("a route needs when: and to:", hint: "write { when: [failed], to: [desk] }")
         }
-        let (later, known) = (Self.laterWords.map(\.rawValue), Self.routeWords.map(\.rawValue))
+        let known = Self.routeWords.map(\.rawValue)
         let wordFields = fields["when"]?.list(of: known) ?? []
         let names = fields["to"]?.list() ?? []
         let words = wordFields.compactMap {
-            $0.choice(of: known, later: later).flatMap { RouteWord(rawValue: $0) }
+            $0.choice(of: known).flatMap { RouteWord(rawValue: $0) }
         }
         let texts = names.compactMap { $0.word() }
         var route = Route(when: Set(words), to: texts)

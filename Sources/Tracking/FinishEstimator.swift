@@ -45,6 +45,13 @@ public struct FinishEstimator: Hashable, Sendable {
         return .seconds(Statistics.median(&totals))
     }
 
+    /// How long a run takes at most in nine of ten cases: the late end of the band when it begins; for fewer than three past
+    /// runs `nil`.
+    public var usualLimit: Duration? {
+        let start = Moment(microseconds: 0)
+        return byTime(startedAt: start, at: start)?.high.map { $0 - start }
+    }
+
     /// The longest silence usual for the job: the middle of the longest ones of its past runs.
     public var usualGap: Duration? {
         guard !telling.isEmpty else { return nil }

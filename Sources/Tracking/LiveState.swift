@@ -17,6 +17,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     package var workEnd: WorkEnd?
     /// The script that decided that its bot is asked; absent before that, and where there is none.
     package var wake: Wake?
+    /// The time of this attempt in which the job could not work; absent where there was none.
+    package internal(set) var idle: Idle?
     /// Where the run is in its life.
     public var state: RunState
     /// Why it is there, where there is more to say than the state does.
@@ -102,6 +104,14 @@ extension LiveState {
         package init(attempt: Int) {
             self.attempt = attempt
         }
+    }
+
+    /// Time in which a job could not work because of somebody else, kept for a daemon that goes on with the run.
+    package struct Idle: Hashable, Sendable, Codable {
+        /// All that is over of it, in microseconds.
+        package var time: Int64
+        /// Since when it can't work now; absent: it can.
+        package var since: Moment?
     }
 
     /// The end of a run's work, kept for a daemon that continues its check.

@@ -9,6 +9,8 @@ public struct LiveTracker: Sendable {
     public static let freshFor = Duration.seconds(120)
     /// A run is never called stalled before this much silence.
     public static let leastSilence = Duration.seconds(30)
+    /// A run is never called slow before it has worked for so long.
+    public static let leastSlow = Duration.seconds(10)
 
     /// The state as decided so far.
     public internal(set) var live: LiveState
@@ -41,10 +43,16 @@ public struct LiveTracker: Sendable {
     /// Whether the job says itself how long it still needs.
     var tellsEta = false
     /// Time of this attempt in which the job could not work, and since when it can't.
-    var idle = Duration.zero
-    var idleSince: Moment?
+    var idle = Duration.zero {
+        didSet { keepIdle() }
+    }
+    var idleSince: Moment? {
+        didSet { keepIdle() }
+    }
     /// What blocked the job when it was paused, as far as it was not said since that it no longer does.
     var heldKind: HeldBlock = .none
+    /// How long a run took at most in nine of ten cases, from past runs.
+    private var usualLimit: Duration?
     /// Whether an earlier daemon saw the first part of the attempt.
     private var isResumed = false
 
@@ -88,7 +96,8 @@ public struct LiveTracker: Sendable {
         self.usualGap = usualGap
         heardAt = now
         isResumed = true
-        idleSince = live.state.isWaitingForOthers ? now : nil
+        idle = .microseconds(live.idle?.time ?? 0)
+        idleSince = live.state.isWaitingForOthers ? live.idle?.since ?? now : nil
         toldPhase = live.phase
         highest = live.phase == nil ? live.progress ?? 0 : nil
     }
@@ -165,6 +174,7 @@ public struct LiveTracker: Sendable {
         guard estimator.knowsAnything, !live.state.isEnded else { return .none }
         self.estimator = estimator
         usualGap = estimator.usualGap
+        usualLimit = estimator.usualLimit
         let heard = live.updatedAt
         live.usual = estimator.usual
         if live.state == .running, !tellsEta, let workedFrom {
@@ -266,6 +276,13 @@ public struct LiveTracker: Sendable {
         return heardAt + max(Self.leastSilence, gap * 3)
     }
 
+    /// From when on the run takes longer than past ones let expect: than nine of ten of them did, and than
+    /// ``leastSlow``; nil: too little is known, or it is not at work.
+    public var slowAt: Moment? {
+        guard live.state == .running || live.state == .stalled, let usualLimit else { return nil }
+        return workedFrom.map { $0 + max(Self.leastSlow, usualLimit) }
+    }
+
     /// Moves to `state` with all that hangs on it; only a job at work has a finish time, and time in which
     /// it could not work does not count for its pace.
     mutating func enter(
@@ -277,6 +294,11 @@ public struct LiveTracker: Sendable {
         live.reason = reason
         live.blockedKind = state == .blocked ? blocked : nil
         if state != .running { live.finish = nil }
+    }
+
+    private mutating func keepIdle() {
+        let isThere = idle > .zero || idleSince != nil
+        live.idle = isThere ? LiveState.Idle(time: idle.microseconds, since: idleSince) : nil
     }
 
     mutating func changed(_ change: LiveChange, at now: Moment) -> LiveChange {

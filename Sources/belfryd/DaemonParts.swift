@@ -21,6 +21,7 @@ struct DaemonParts {
     let replies: ReplyKeeper
     let questions: QuestionKeeper
     let finish: FinishKeeper
+    let judge: JudgeKeeper
     let bots: BotKeeper
     let watcher: GatewayKeeper
     let expectations: ExpectationKeeper
@@ -65,6 +66,7 @@ struct DaemonParts {
         expectations = ExpectationKeeper(
             ledger: ledger, clock: clock, zones: ground.zones.lookup, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
+        judge = JudgeKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         bots = BotKeeper(
             ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,
             logger: logger)

@@ -5,6 +5,7 @@ import Testing
 @Suite struct `a route's word` {
     @Test(arguments: [
         ("run.failed", RouteWord.failed), ("run.started", .started), ("run.lost", .lost),
+        ("run.late", .late), ("run.slow", .slow), ("run.stuck", .stuck), ("run.flapping", .flapping),
         ("message.group", .message), ("question.asked", .question), ("question.answered", .question),
         ("channel.failing", .channel), ("config.reloaded", .config), ("ledger.full", .ledger),
         ("clock.back", .clock), ("config.partial", .config), ("job.leftOut", .config),
@@ -37,6 +38,10 @@ import Testing
 
     @Test func `sends a lost run, and a full disk, where failures go when nothing else is set`() {
         #expect(routing.channels(for: "run.lost") == ["hook", "desk", "pager"])
+        #expect(routing.channels(for: "run.stuck") == ["hook", "desk", "pager"])
+        for type in ["run.late", "run.slow", "run.flapping"] {
+            #expect(routing.channels(for: type).isEmpty)
+        }
         #expect(routing.channels(for: "ledger.full") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "clock.back") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "job.leftOut") == ["hook", "desk", "pager"])

@@ -283,7 +283,6 @@ import Testing
 
     @Test(arguments: [
         ("{ when: [faild], to: [desk] }", "did you mean \"failed\"?"),
-        ("{ when: [late, failed], to: [desk] }", "\"late\" is not in this version"),
         ("{ when: [failed] }", "a route needs when: and to:"),
         ("{ when: failed, to: [desk] }", "expected a list, found text"),
         ("{ when: [failed], to: [] }", "the route names no channel"),

@@ -23,6 +23,34 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.progress == 0.6)
     }
 
+    @Test func `is slow later than nine of ten past runs, without the time in which it could not work`()
+        throws
+    {
+        var tracker = runningTracker()
+        #expect(tracker.slowAt == nil)
+        let past = (101...120).compactMap { RunProfile(total: Double($0)) }
+        _ = tracker.learn(FinishEstimator(history: past), at: at(1))
+        let due = try #require(tracker.slowAt)
+        #expect((at(110)...at(120)).contains(due))
+        _ = tracker.became(.paused, at: at(10))
+        #expect(tracker.slowAt == nil)
+        // The next daemon knows of the pause, also of one that is not over.
+        var next = LiveTracker(resuming: tracker.live, incarnation: 2, at: at(500))
+        _ = next.learn(FinishEstimator(history: past), at: at(501))
+        _ = next.became(.running, at: at(1010))
+        #expect(next.slowAt == due + .seconds(1000))
+        let last = LiveTracker(resuming: next.live, incarnation: 3, at: at(1020))
+        #expect(last.live.idle?.time == 1_000_000_000 && last.live.idle?.since == nil)
+        // Another attempt has its own time.
+        _ = next.startAttempt(2, at: at(1100))
+        #expect(next.live.idle == nil)
+        // A job of moments is not slow after one more.
+        var brief = runningTracker()
+        _ = brief.learn(
+            FinishEstimator(history: (1...5).compactMap { _ in RunProfile(total: 0.5) }), at: at(0))
+        #expect(brief.slowAt == at(10))
+    }
+
     @Test func `starts again with a new phase`() {
         var tracker = runningTracker()
         _ = tracker.receive(ProgressReport(fraction: 0.9, phase: "copy"), from: .native, at: at(1))

@@ -127,6 +127,8 @@ package enum Routine {
             return run.lasted < run.completionAfter ?? completionAfter ? .shortRun : nil
         // Whoever asks for the end of a run knows of it, and slots are skipped by a job's own rules.
         case .runCanceled, .runSkipped: return .routine
+        // Who wants to know how a job gets on says so.
+        case .runLate, .runSlow, .runFlapping: return .routine
         // What a bot failed at is reported with its run, or with its budget.
         case .botStatus: return .routine
         default: return nil
@@ -248,7 +250,7 @@ package struct WishStage: DispatchStage {
         case nil, .always: return .pass
         case .never: return .suppress(.notWished)
         case .failure:
-            let failures: [EventType] = [.runFailed, .runLost, .runBlocked, .runRecovered]
+            let failures: [EventType] = [.runFailed, .runLost, .runStuck, .runBlocked, .runRecovered]
             return failures.contains { $0.rawValue == matter.type } ? .pass : .suppress(.notWished)
         case .only:
             // That a run is at work is no outcome: of that the routes decide.

@@ -82,8 +82,9 @@ package struct Routing: Hashable, Sendable {
 
     /// The channels notified of an event of `type`, as `run.failed`, in the order of the routes.
     ///
-    /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock, what was left out of the configuration, a budget that runs out, jobs of gateways and what must report in time; a channel
+    /// A lost or stuck run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
+    /// or the clock, what was left out of the configuration, a budget that runs out, jobs of gateways and what must
+    /// report in time; a channel
     /// is never notified of its own trouble. A question without a route goes where messages go, or else failures:
     /// somebody waits for its answer.
     /// - Parameters:
@@ -151,7 +152,7 @@ package struct Routing: Hashable, Sendable {
         var found = leading(word)
         guard found.isEmpty else { return found }
         let isTrouble =
-            [.lost, .channel, .ledger, .clock, .gateway, .expect].contains(word)
+            [.lost, .stuck, .channel, .ledger, .clock, .gateway, .expect].contains(word)
             || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
         if found.isEmpty, word == .question { found = leading(.message) }
         if found.isEmpty, isTrouble || word == .question { found = leading(.failed) }

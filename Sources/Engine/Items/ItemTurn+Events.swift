@@ -36,8 +36,9 @@ extension ItemTurn {
         case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
         case .clockBack(let back): takeClockNews(back, record)
         case .itemActed(let action): takeAction(action)
-        case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
-            .test, .unknown:
+        case .runLate(let run), .runSlow(let run), .runStuck(let run), .runFlapping(let run):
+            takeCharge(of: run, record)
+        case .messageGroup, .runProgress, .test, .unknown:
             return
         }
     }
@@ -227,6 +228,25 @@ extension ItemTurn {
                     + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? [])
             )
         }
+    }
+
+    /// How a run gets on, or its job in the long run, is an event for webhooks, and something said by Belfry where items
+    /// are shown.
+    private mutating func takeCharge(of name: Fact.Run, _ record: EventRecord) {
+        guard let run = input.runs[name.id] else { return }
+        let spec = run.spec ?? input.specs[run.id]
+        var matter = Matter(record.event.fact)
+        matter.wish = spec?.notify
+        describe(&matter, spec, job: run.job, bot: run.bot, urgency: nil)
+        let (text, thread) = (run.charge(record.event), OwnThread.job(run.job))
+        let shown = dispatch(record, matter, about: thread.key) { turn in
+            (
+                turn.notice(of: text, in: thread),
+                turn.object("run", WireRun(run, live: run.live, at: turn.now))
+            )
+        }
+        guard matter.wish != .never else { return }
+        post(text, in: thread, on: shown, by: record, ringAgainAfter: .zero)
     }
 
     private mutating func takeSlots(

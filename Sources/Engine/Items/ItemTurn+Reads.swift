@@ -1,6 +1,7 @@
 import Delivery
 import Grouping
 import Ledger
+import Timeline
 import Tracking
 
 // What a turn must know before it decides, by the events it takes in.
@@ -95,6 +96,8 @@ enum OwnThread {
     case test(String)
     case configuration
     case bot(String)
+    /// How a job gets on, its ends aside.
+    case job(String)
     case gateway(String)
     case expectation(String)
     case ledger
@@ -110,6 +113,7 @@ enum OwnThread {
         case .test(let name): "test \(name)"
         case .configuration: "config"
         case .bot(let name): "bot \(name)"
+        case .job(let name): "job \(name)"
         case .gateway(let bot): "gateway \(bot)"
         case .expectation(let name): "expect \(name)"
         case .ledger: "ledger"
@@ -155,7 +159,12 @@ extension Fact {
     }
 
     /// The id of the run that an item, or a webhook, is to show.
-    fileprivate var shownRun: String? { if case .job? = itemKey { columns.run } else { nil } }
+    fileprivate var shownRun: String? {
+        switch self {
+        case .runLate, .runSlow, .runStuck, .runFlapping: columns.run
+        default: if case .job? = itemKey { columns.run } else { nil }
+        }
+    }
 
     /// The id of the run that it says has begun.
     fileprivate var startedRun: String? { if case .runStarted = self { columns.run } else { nil } }
@@ -198,9 +207,25 @@ extension Fact {
         case .ledgerFull, .ledgerRestored: OwnThread.ledger.key
         case .clockBack: OwnThread.clock.key
         case .itemActed(let action): ItemKey(action.item)
-        case .messagePosted, .configReloaded, .messageGroup, .runProgress, .runLate, .runSlow,
-            .runStuck, .runFlapping, .unknown:
+        case .runLate, .runSlow, .runStuck, .runFlapping: columns.job.map { OwnThread.job($0).key }
+        case .messagePosted, .configReloaded, .messageGroup, .runProgress, .unknown:
             nil
+        }
+    }
+}
+
+extension RunRecord {
+    /// What a person reads of how it gets on.
+    func charge(_ event: NewEvent) -> String {
+        func since(_ moment: Moment?) -> String { moment.map { (event.at - $0).words } ?? "a while" }
+        switch event.fact {
+        case .runLate: return "\(name) has waited for \(since(queuedAt)) and has not begun."
+        case .runSlow:
+            let usual = live?.usual.map { ", usually \($0.words)" } ?? ""
+            return "\(name) takes longer than usual: \(since(startedAt)) so far\(usual)."
+        case .runStuck: return "\(name) may be stuck: it has been silent for \(since(live?.updatedAt))."
+        case .runFlapping: return "\(job) fails and recovers in turns, last with \(name)."
+        default: return "\(name) \(event.type.words)."
         }
     }
 }

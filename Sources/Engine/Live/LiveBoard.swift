@@ -78,6 +78,8 @@ package actor LiveBoard: Keeper {
     private let incarnation: Int64
     var lines: [String: Line] = [:]
     let lessons = Lessons()
+    /// Rung when a run is silent for too long, or works again: somebody may have to know.
+    let alarms = Broadcast<Void>()
     private var version: UInt64 = 0
     private var ended: [(version: UInt64, state: LiveState)] = []
     /// The version of the newest ended state that is no longer kept.
@@ -124,6 +126,7 @@ package actor LiveBoard: Keeper {
         lines[task.id] = line
         noteStart(of: line)
         watchers.publish(())
+        if state == .stalled { alarms.publish(()) }
     }
 
     /// Nothing of this is shown of what the run reports from now on; nil: no text of it is, but that this is so.
@@ -187,7 +190,10 @@ package actor LiveBoard: Keeper {
         guard let line = lines[run], line.last == nil else { return nil }
         let changes = body(line)
         if changes.contains(where: { $0 != .none }) { touch(line) }
-        return changes.contains(.stateChange) ? line.tracker.live : nil
+        guard changes.contains(.stateChange) else { return nil }
+        let state = line.tracker.live.state
+        if state == .stalled || state == .running && line.hasLearned { alarms.publish(()) }
+        return line.tracker.live
     }
 
     /// Moves a run to another state that is not an end.

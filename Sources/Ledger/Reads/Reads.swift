@@ -223,6 +223,10 @@ package protocol OutboxReading: Sendable {
 package protocol EventReading: Sendable {
     /// Events after `seq`, oldest first.
     func events(after seq: Int64, limit: Int) async throws(LedgerError) -> [EventRecord]
+    /// Events of these types after `seq`, oldest first; the others are not read.
+    func events(
+        of types: Set<EventType>, after seq: Int64, limit: Int
+    ) async throws(LedgerError) -> [EventRecord]
     /// The newest event's number; 0 when there is none.
     func lastEvent() async throws(LedgerError) -> Int64
     /// Where a consumer's cursor stands; 0 when it never read.

@@ -67,6 +67,22 @@ extension EventRows {
         }) { row in record(from: &row) }
     }
 
+    static func events(
+        of types: Set<EventType>, after seq: Int64, limit: Int, in database: Database
+    ) throws(StoreFailure) -> [EventRecord] {
+        let words = try JSONText.encode(types.map(\.rawValue).sorted())
+        return try Prepared(
+            """
+            SELECT seq, type, at, reason, job, run, bot, subject, channel, payload
+            FROM event WHERE seq > ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?
+            """, in: database
+        ).all({
+            $0.put(seq)
+            $0.put(words)
+            $0.put(limit)
+        }) { row in record(from: &row) }
+    }
+
     /// The newest `limit` about something, oldest first.
     static func events(
         about subject: EventSubject, limit: Int, in database: Database

@@ -22,6 +22,10 @@ import Tracking
             #expect(all.first?.event == full)
             #expect(try await ledger.events(after: 1, limit: 1).map(\.seq) == [2])
             #expect(try await ledger.events(after: 3, limit: 9).isEmpty)
+            let late = try await ledger.events(of: [.runLate, .test], after: 0, limit: 9)
+            #expect(late == all.filter { [.runLate, .test].contains($0.event.type) })
+            #expect(try await ledger.events(of: [.runLate], after: 0, limit: 0).isEmpty)
+            #expect(try await ledger.events(of: [.runLate], after: 3, limit: 9).isEmpty)
         }
     }
 

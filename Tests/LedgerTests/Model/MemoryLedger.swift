@@ -392,6 +392,12 @@ extension MemoryLedger {
         try await read { $0.events(after: seq, limit: limit) }
     }
 
+    func events(
+        of types: Set<EventType>, after seq: Int64, limit: Int
+    ) async throws(LedgerError) -> [EventRecord] {
+        try await read { $0.events(of: types, after: seq, limit: limit) }
+    }
+
     func events(about subject: EventSubject, limit: Int) async throws(LedgerError) -> [EventRecord] {
         try await read { $0.events(about: subject, limit: limit) }
     }

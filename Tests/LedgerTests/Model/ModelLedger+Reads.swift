@@ -342,6 +342,10 @@ extension ModelLedger: OutboxReading, EventReading {
 
     func channel(named name: String) -> ChannelRecord? { channels[name] }
 
+    func events(of types: Set<EventType>, after seq: Int64, limit: Int) -> [EventRecord] {
+        Array(events(after: seq, limit: .max).filter { types.contains($0.event.type) }.prefix(limit))
+    }
+
     func events(after seq: Int64, limit: Int) -> [EventRecord] {
         Array(events.filter { $0.seq > seq }.prefix(limit))
     }
