@@ -50,6 +50,8 @@ package struct WireReloadDifference: Hashable, Sendable, Codable {
     package var channels = WireChanges()
     /// Whether the routes differ.
     package var routes = false
+    /// The other keys of the file whose values differ: `inhibit`, `listen`, `zone`; absent: none does.
+    package var parts: [String]?
     /// What to know although nothing is wrong.
     package var warnings: [String]?
 
@@ -57,7 +59,7 @@ package struct WireReloadDifference: Hashable, Sendable, Codable {
     package init() {}
 
     /// Whether nothing changed.
-    package var isEmpty: Bool { jobs.isEmpty && bots.isEmpty && channels.isEmpty && !routes }
+    package var isEmpty: Bool { jobs.isEmpty && bots.isEmpty && channels.isEmpty && !routes && parts == nil }
 }
 
 /// Names that came, changed, or went, each in order of the alphabet.

@@ -64,7 +64,6 @@ extension DaemonHandler {
     }
 
     func reload() async throws(APIError) -> WireReloadDifference {
-        let before = control.activeConfiguration.configuration
         let jobs: JobDifference
         do {
             jobs = try await control.reload()
@@ -75,18 +74,14 @@ extension DaemonHandler {
         } catch {
             throw APIError(.badConfig, "\(error)")
         }
-        let after = control.activeConfiguration.configuration
         var difference = WireReloadDifference()
         difference.jobs = WireChanges(
             added: jobs.added.sorted(), changed: jobs.changed.sorted(), removed: jobs.removed.sorted())
-        difference.bots = Self.changes(
-            from: Set(before.bots.keys), to: Set(after.bots.keys),
-            changed: before.bots.values.filter { after.bots[$0.name]?.isSame(as: $0) == false }.map(\.name))
-        difference.channels = Self.changes(
-            from: Set(before.channels.map(\.name)), to: Set(after.channels.map(\.name)),
-            changed: before.versions.filter { name, version in (after.versions[name] ?? version) != version }
-                .map(\.key))
-        difference.routes = before.routing != after.routing
+        difference.bots = WireChanges(jobs.others.bots)
+        difference.channels = WireChanges(jobs.others.channels)
+        difference.routes = jobs.others.parts.contains("routes")
+        let parts = jobs.others.parts.filter { $0 != "routes" }
+        if !parts.isEmpty { difference.parts = parts }
         if !jobs.warnings.isEmpty { difference.warnings = jobs.warnings }
         return difference
     }
@@ -101,10 +96,11 @@ extension DaemonHandler {
         }
     }
 
-    private static func changes(from: Set<String>, to: Set<String>, changed: [String]) -> WireChanges {
-        WireChanges(
-            added: to.subtracting(from).sorted(), changed: changed.sorted(),
-            removed: from.subtracting(to).sorted())
+}
+
+extension WireChanges {
+    fileprivate init(_ names: ConfigurationDifference.Names) {
+        self.init(added: names.added, changed: names.changed, removed: names.removed)
     }
 }
 

@@ -92,6 +92,34 @@ extension Fact {
             package var changed: [String]
             /// Those that are no longer there.
             package var removed: [String]
+            /// The same of bots; absent: none is different.
+            package var bots: Names?
+            /// The same of channels; absent: none is different.
+            package var channels: Names?
+            /// What else is different, by its key in the file: `routes`, `inhibit`, `listen`, `zone`; absent: nothing is.
+            package var parts: [String]?
+
+            /// What was added, changed and removed, by name.
+            package struct Names: Hashable, Codable, Sendable {
+                /// Those that were not there before.
+                package var added: [String]
+                /// Those that were there, and are different.
+                package var changed: [String]
+                /// Those that are no longer there.
+                package var removed: [String]
+
+                /// These, each in the order of the alphabet.
+                package init(
+                    added: some Sequence<String>, changed: some Sequence<String>,
+                    removed: some Sequence<String>
+                ) {
+                    (self.added, self.changed) = (added.sorted(), changed.sorted())
+                    self.removed = removed.sorted()
+                }
+
+                /// Whether nothing is different.
+                package var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
+            }
 
             /// What a reload changed.
             package init(added: [String] = [], changed: [String] = [], removed: [String] = []) {
@@ -139,12 +167,22 @@ extension Fact {
         package var sentence: String {
             if let job { return "The job \"\(job)\", left out at startup, can be used again." }
             if let channel { return "The channel \"\(channel)\", left out at startup, can be used again." }
-            let parts = [
-                ("added", difference?.added ?? []), ("changed", difference?.changed ?? []),
-                ("removed", difference?.removed ?? []),
-            ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
-            return "The configuration was reloaded. "
-                + (parts.isEmpty ? "No job is different." : "Jobs " + parts.joined(separator: "; ") + ".")
+            func words(_ kind: String, _ names: Difference.Names?) -> String? {
+                guard let names else { return nil }
+                let parts = [("added", names.added), ("changed", names.changed), ("removed", names.removed)]
+                    .filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
+                return parts.isEmpty ? nil : "\(kind) " + parts.joined(separator: "; ") + "."
+            }
+            let jobs = difference.map {
+                Difference.Names(added: $0.added, changed: $0.changed, removed: $0.removed)
+            }
+            let others = difference?.parts.map { "Changed: \($0.joined(separator: ", "))." }
+            let found = [
+                words("Jobs", jobs), words("Bots", difference?.bots), words("Channels", difference?.channels),
+                others,
+            ].compactMap(\.self)
+            return (["The configuration was reloaded."] + (found.isEmpty ? ["Nothing is different."] : found))
+                .joined(separator: " ")
         }
     }
 

@@ -1,21 +1,59 @@
 package import API
 import Cron
-import Delivery
+package import Delivery
 import Ledger
 import Logging
 import Timeline
 
-/// What a reload changed, by name.
+/// What a reload changed, by name: its jobs, and ``others``.
 package struct JobDifference: Hashable, Sendable {
     package var added: [String] = []
     package var changed: [String] = []
     package var removed: [String] = []
+    /// What is different besides jobs.
+    package var others = ConfigurationDifference()
     /// What a person may want to know though nothing is wrong.
     package var warnings: [String] = []
 
     package init() {}
 
-    package var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
+    package var isEmpty: Bool {
+        added.isEmpty && changed.isEmpty && removed.isEmpty && others == ConfigurationDifference()
+    }
+}
+
+/// What is different between two configurations, their jobs aside.
+package struct ConfigurationDifference: Hashable, Sendable {
+    package typealias Names = Fact.Reload.Difference.Names
+
+    package var bots = Names(added: [], changed: [], removed: [])
+    package var channels = Names(added: [], changed: [], removed: [])
+    /// Keys of the file.
+    package var parts: [String] = []
+
+    /// None.
+    package init() {}
+
+    /// What became of `old`; a channel is different once it was made again.
+    package init(from old: EngineConfiguration, to new: EngineConfiguration) {
+        func names(_ old: Set<String>, _ new: Set<String>, changed: (String) -> Bool) -> Names {
+            Names(
+                added: new.subtracting(old), changed: old.intersection(new).filter(changed),
+                removed: old.subtracting(new))
+        }
+        bots = names(Set(old.bots.keys), Set(new.bots.keys)) { name in
+            guard let before = old.bots[name], let after = new.bots[name] else { return false }
+            return !after.isSame(as: before)
+        }
+        channels = names(Set(old.channels.map(\.name)), Set(new.channels.map(\.name))) {
+            old.versions[$0] != new.versions[$0]
+        }
+        let changes = [
+            ("routes", old.routing != new.routing), ("inhibit", old.inhibitions != new.inhibitions),
+            ("listen", old.listen != new.listen), ("zone", old.zone != new.zone),
+        ]
+        parts = changes.filter(\.1).map(\.0)
+    }
 }
 
 /// Why a reload was refused: what is wrong with the file, as a person should read it.
@@ -75,6 +113,8 @@ extension Control {
                 }.joined(separator: "\n"))
         }
         configuration.leftOut += conflicts
+        difference.others = ConfigurationDifference(
+            from: activeConfiguration.configuration, to: configuration)
         let now = clock.now
         let events = configuration.leftOut.filter(isNews).map { $0.event(at: now) }
         _ = try await slots.change(
@@ -86,6 +126,7 @@ extension Control {
             metadata: [
                 "added": "\(difference.added.count)", "changed": "\(difference.changed.count)",
                 "removed": "\(difference.removed.count)",
+                "others": "\(difference.others.words)",
             ])
         return difference
     }
@@ -168,9 +209,22 @@ extension Control {
     }
 }
 
+extension ConfigurationDifference {
+    /// The names of all that is different.
+    fileprivate var words: String {
+        let bots = (bots.added + bots.changed + bots.removed).map { "bot \($0)" }
+        let channels = (channels.added + channels.changed + channels.removed).map { "channel \($0)" }
+        return (bots + channels + parts).joined(separator: ", ")
+    }
+}
+
 extension JobDifference {
     fileprivate var jobs: Fact.Reload.Difference {
-        Fact.Reload.Difference(added: added, changed: changed, removed: removed)
+        var all = Fact.Reload.Difference(added: added, changed: changed, removed: removed)
+        if !others.bots.isEmpty { all.bots = others.bots }
+        if !others.channels.isEmpty { all.channels = others.channels }
+        if !others.parts.isEmpty { all.parts = others.parts }
+        return all
     }
 }
 

@@ -130,6 +130,7 @@ struct ReloadCommand: ParsableCommand {
             for name in changes.removed { screen.print(screen.paint("- \(what) \(name)", .red)) }
         }
         if difference.routes { screen.print(screen.paint("~ routes", .yellow)) }
+        for part in difference.parts ?? [] { screen.print(screen.paint("~ \(part)", .yellow)) }
         if difference.isEmpty { screen.print("Nothing changed.") }
         for warning in difference.warnings ?? [] { StandardError.print(prose: "belfry: warning: \(warning)") }
     }

@@ -1,6 +1,8 @@
 import Cron
+import Curl
 import Delivery
 import Engine
+import Grouping
 import Ledger
 import LedgerSQLite
 import TestSupport
@@ -246,6 +248,43 @@ import Tracking
             #expect(events.map(\.type) == [.configReloaded, .configReloaded, .configReloaded])
             let difference = Fact.Reload.Difference(added: ["c"], changed: ["b"], removed: ["a"])
             #expect(events[1].fact == .configReloaded(Fact.Reload(difference)))
+        }
+    }
+
+    @Test func `names what is different besides jobs, and reports it in its event`() async throws {
+        let bots = ["sage": BotProfile(name: "sage"), "ops": BotProfile(name: "ops")]
+        try await Tower.run(keepers: [.slots], bots: bots) { tower in
+            let curl = try CurlMulti()
+            var next = tower.activeConfiguration.configuration
+            next.bots["ops"] = nil
+            next.bots["sage"]?.urgency = .low
+            next.bots["new"] = BotProfile(name: "new")
+            next.channels = [try makeHook("hook", curl: curl)]
+            next.versions = ["hook": 1]
+            next.routing = Routing(routes: [Route(when: [.failed], to: ["hook"])])
+            next.inhibitions = [Inhibition(failing: [], silences: [], equal: [])]
+            next.zone = "Europe/Berlin"
+            tower.file.value = .success(next)
+            let first = try await tower.control.reload()
+            #expect(first.others.bots == .init(added: ["new"], changed: ["sage"], removed: ["ops"]))
+            #expect(first.others.channels == .init(added: ["hook"], changed: [], removed: []))
+            #expect(first.others.parts == ["routes", "inhibit", "zone"] && !first.isEmpty)
+            // The same channel, made again.
+            next.versions = ["hook": 2]
+            tower.file.value = .success(next)
+            let second = try await tower.control.reload()
+            #expect(second.others.channels == .init(added: [], changed: ["hook"], removed: []))
+            #expect(second.others.parts == [] && second.others.bots.isEmpty)
+            #expect(try await tower.control.reload().isEmpty)
+            let facts = try await tower.ledger.events(after: 0, limit: 9).map(\.event.fact)
+            guard case .configReloaded(let reload)? = facts.first else { Issue.record("\(facts)"); return }
+            #expect(reload.difference?.bots == first.others.bots)
+            #expect(
+                reload.sentence
+                    == "The configuration was reloaded. Bots added: new; changed: sage; removed: ops. "
+                    + "Channels added: hook. Changed: routes, inhibit, zone.")
+            guard case .configReloaded(let last)? = facts.last else { Issue.record("\(facts)"); return }
+            #expect(last.sentence == "The configuration was reloaded. Nothing is different.")
         }
     }
 
