@@ -1,9 +1,11 @@
 import API
 import APIClient
 import APIServer
+import Delivery
 import Host
 import TestSupport
 import Testing
+import Timeline
 import Tracking
 
 @Suite struct `the description of the API` {
@@ -53,6 +55,9 @@ import Tracking
         refused.faults = [WireFault(file: "a", line: 1, column: 2, message: "no", hint: nil)]
         refused.drawing = "^"
         try add("Error", refused)
+        var recovered = WireEvent(seq: 1, type: "run.recovered", at: Timestamp(Moment(seconds: 1_793_000_000)))
+        recovered.data = .object(["outageSeconds": .int(60), "channels": .array([.string("hook")])])
+        try add("Event", recovered)
         return "[\(parts.joined(separator: ","))]"
     }
 
@@ -63,10 +68,32 @@ import Tracking
         #expect(try await check(document, samples: samples()) == "valid")
     }
 
+    @Test func `shows what each kind of event holds, as the facts are read`() throws {
+        var document = OpenAPIDocument(of: Endpoints.all, version: "1")
+        let schemas = try document.json()["components"]?["schemas"]
+        let conditions = schemas?["Event"]?["allOf"]?.elements ?? []
+        let described = conditions.compactMap { $0["if"]?["properties"]?["type"]?["const"]?.text }
+        #expect(described == EventType.allCases.filter { !$0.payloads.isEmpty }.map(\.rawValue))
+        #expect(described.contains("run.failed") && !described.contains("run.started"))
+        for condition in conditions {
+            let data = condition["then"]?["properties"]?["data"]
+            for schema in data?["anyOf"]?.elements ?? [data ?? .null] {
+                let name = schema["$ref"]?.text?.split(separator: "/").last.map(String.init) ?? ""
+                let members = schemas?[name]?["properties"]
+                #expect(members != nil && members != .members([]), "\(name) of \(condition)")
+            }
+        }
+        #expect(schemas?["RecoveryData"]?["required"] == .array([.string("outageSeconds")]))
+    }
+
     @Test func `that is wrong is found`() async throws {
         let broken = Array(#"{"openapi":"3.1.0","info":{"title":"x"},"paths":{}}"#.utf8)
         #expect(try await check(broken, samples: "[]").contains("version"))
         var rows = OpenAPIDocument(of: [Endpoints.bot.row], version: "1")
         #expect(try await check(rows.json().bytes, samples: #"[["Bot",{"name":1}]]"#) != "valid")
+        var events = OpenAPIDocument(of: Endpoints.all, version: "1")
+        let event =
+            #"{"seq":1,"type":"run.recovered","at":"2026-03-03T10:00:00Z","data":{"outageSeconds":"x"}}"#
+        #expect(try await check(events.json().bytes, samples: #"[["Event",\#(event)]]"#) != "valid")
     }
 }

@@ -1,4 +1,5 @@
 package import API
+import Delivery
 package import Tracking
 
 /// The OpenAPI description of a table of endpoints.
@@ -29,6 +30,7 @@ package struct OpenAPIDocument {
         }
         for path in order { paths.append(JSON.Member(path, .members(found[path] ?? []))) }
         _ = try schemas.schema(of: APIError.self)
+        try describePayloads()
         return .object([
             "openapi": .string("3.1.0"),
             "info": .object([
@@ -43,6 +45,24 @@ package struct OpenAPIDocument {
             "paths": .members(paths),
             "components": .object(["schemas": .members(schemas.components)]),
         ])
+    }
+
+    /// What the member `data` of an event holds, by its type: as the facts themselves are read.
+    private func describePayloads() throws {
+        var conditions: [JSON] = []
+        for type in EventType.allCases {
+            let data = try type.payloads.map { try schemas.schema(of: $0) }
+            guard let first = data.first else { continue }
+            let schema = data.count == 1 ? first : JSON.object(["anyOf": .array(data)])
+            conditions.append(
+                .object([
+                    "if": .object([
+                        "properties": .object(["type": .object(["const": .string(type.rawValue)])])
+                    ]),
+                    "then": .object(["properties": .object(["data": schema])]),
+                ]))
+        }
+        schemas.restrict("Event", by: conditions)
     }
 
     private mutating func operation(_ row: EndpointRow) throws -> JSON {

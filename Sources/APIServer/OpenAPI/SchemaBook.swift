@@ -1,4 +1,5 @@
 package import API
+package import Delivery
 import Timeline
 package import Tracking
 
@@ -45,6 +46,12 @@ package final class SchemaBook {
         return try describe(type)
     }
 
+    /// Adds conditions to an object that was described already.
+    func restrict(_ name: String, by conditions: [JSON]) {
+        guard case .members(let members)? = objects[name] else { return }
+        objects[name] = .members(members + [JSON.Member("allOf", .array(conditions))])
+    }
+
     /// The schema of a type, and a value of it.
     func describe<Value: Decodable>(_ type: Value.Type) throws -> (schema: JSON, sample: Value) {
         if let described = type as? any SchemaDescribed.Type {
@@ -89,7 +96,12 @@ package final class SchemaBook {
         return (Self.reference(to: name), sample)
     }
 
+    /// The name of a type's schema: its own, or that of all it stands in where its own says nothing.
     private static func name(of type: any Any.Type) -> String {
+        let path = String(reflecting: type).split(separator: ".")
+        if path.starts(with: ["Delivery", "Fact"]), path.count > 2 {
+            return path.dropFirst(2).filter { $0 != "Payload" }.joined() + "Data"
+        }
         let full = String(describing: type)
         return full.hasPrefix("Wire") ? String(full.dropFirst(4)) : full
     }
@@ -234,4 +246,14 @@ extension APIError: SchemaDescribed {
 
     /// Any error.
     package static var sample: APIError { APIError(.internalFault) }
+}
+
+extension ISOMoment: SchemaDescribed {
+    /// A time.
+    package static func schema(in book: SchemaBook) -> JSON {
+        .object(["type": .string("string"), "format": .string("date-time")])
+    }
+
+    /// The epoch.
+    package static var sample: ISOMoment { ISOMoment(moment: Moment(microseconds: 0)) }
 }

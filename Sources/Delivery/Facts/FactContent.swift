@@ -85,3 +85,26 @@ extension Fact {
         self.init(type, columns, from: &nothing)
     }
 }
+
+extension EventType {
+    /// What its facts hold beside the columns, as ``Fact`` reads it; none where the columns hold everything.
+    ///
+    /// A type may have several: facts about a run, and facts about a job without one.
+    package var payloads: [any Decodable.Type] {
+        var probe = PayloadProbe()
+        for columns in [FactColumns(), FactColumns(run: "")] { _ = Fact(self, columns, from: &probe) }
+        return probe.found
+    }
+}
+
+/// A source that has nothing, and keeps what it was asked for.
+private struct PayloadProbe: FactPayloadSource {
+    var found: [any Decodable.Type] = []
+
+    mutating func payload<Payload: Decodable>(_: Payload.Type) -> Payload? {
+        if Payload.self != Never.self, !found.contains(where: { $0 == Payload.self }) {
+            found.append(Payload.self)
+        }
+        return nil
+    }
+}
