@@ -248,6 +248,11 @@ extension ConfigurationReader {
             }
             return nil
         }
+        if first == nil, !rule.isSameEverywhere {
+            every.warn(
+                "no first day is named, so that the days depend on when the job was loaded",
+                hint: "add from: with a day on which it runs, such as from: 2026-11-27")
+        }
         var spec = begun
         (spec.kind, spec.text) = (.calendar, rule.text)
         return spec

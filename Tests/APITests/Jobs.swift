@@ -110,15 +110,18 @@ import Tracking
     @Test func `are not denied before those of the files are loaded`() async throws {
         try await House.whileStanding(loading: Loading(isDone: false, timeout: .zero)) { house in
             let client = house.client
-            let refused = try await blocking {
+            var query = RunsQuery()
+            query.job = "early"
+            let refused = try await blocking { [query] in
                 [
                     #expect(throws: APIError.self) { try client.bytes(Endpoints.job("early")) },
                     #expect(throws: APIError.self) { try client.bytes(Endpoints.jobs()) },
+                    #expect(throws: APIError.self) { try client.bytes(Endpoints.runs(query: query)) },
                     #expect(throws: APIError.self) { try client.bytes(Endpoints.config()) },
                     #expect(throws: APIError.self) { try client.bytes(Endpoints.readiness()) },
                 ].map { $0?.code }
             }
-            #expect(refused == [.starting, .starting, .starting, .starting])
+            #expect(refused == Array(repeating: .starting, count: 5))
             let status = try await blocking { try client.ask(Endpoints.status()) }
             #expect(status.problems.contains { $0.kind == "starting" })
             _ = try await house.control.takeUpJobs()

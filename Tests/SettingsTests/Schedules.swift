@@ -161,6 +161,22 @@ import Timeline
         if !place.isEmpty { #expect(marked(shown) == place) }
     }
 
+    @Test func `is doubted where it counts days from one that nobody named`() throws {
+        func doubts(_ schedule: String) throws -> [String] {
+            try read(job(schedule)).warnings.map(\.description)
+        }
+        let doubt = try doubts("{ every: 2w, weekday: fri, time: \"17:00\" }")
+        #expect(doubt.count == 1)
+        #expect(doubt.first?.hasPrefix("belfry.yaml:3:") == true, "\(doubt)")
+        #expect(doubt.first?.contains("add from: with a day on which it runs") == true, "\(doubt)")
+        for sure in [
+            "{ every: 2w, weekday: fri, time: 17:00, from: 2026-11-27 }",
+            "{ every: 1w, weekday: fri, time: 17:00 }", "{ every: 1d, time: 17:00 }",
+        ] {
+            #expect(try doubts(sure).isEmpty, "\(sure)")
+        }
+    }
+
     @Test func `may count days and weeks of the calendar`() throws {
         let zone = "Europe/Vienna"
         #expect(

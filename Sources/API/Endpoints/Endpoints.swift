@@ -125,7 +125,8 @@ extension Endpoints {
 // Runs.
 extension Endpoints {
     package static let runs = Endpoint(
-        "runs", .get, "/v1/runs", query: RunsQuery.self, answers: [WireRun].self, errors: [.noSuchJob],
+        "runs", .get, "/v1/runs", query: RunsQuery.self, answers: [WireRun].self, needsJobs: true,
+        errors: [.noSuchJob],
         "Lists runs, and slots that did not run, newest first.")
 
     package static let run = Endpoint(

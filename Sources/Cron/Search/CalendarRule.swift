@@ -24,6 +24,9 @@ package struct CalendarRule: Hashable, Sendable {
         self.weekday = weekday ?? (days % 7 == 0 ? first?.weekday : nil)
     }
 
+    /// Whether its slots are the same wherever and whenever it is made: it names its first day, or each day that it means.
+    package var isSameEverywhere: Bool { first != nil || days == 1 || days == 7 && weekday != nil }
+
     /// Why the parts of a rule do not go together.
     package enum Problem: Hashable, Sendable {
         /// A day of the week beside days that are no weeks.
