@@ -55,7 +55,8 @@ import Tracking
         refused.faults = [WireFault(file: "a", line: 1, column: 2, message: "no", hint: nil)]
         refused.drawing = "^"
         try add("Error", refused)
-        var recovered = WireEvent(seq: 1, type: "run.recovered", at: Timestamp(Moment(seconds: 1_793_000_000)))
+        let moment = Timestamp(Moment(seconds: 1_793_000_000))
+        var recovered = WireEvent(seq: 1, type: "run.recovered", at: moment)
         recovered.data = .object(["outageSeconds": .int(60), "channels": .array([.string("hook")])])
         try add("Event", recovered)
         return "[\(parts.joined(separator: ","))]"

@@ -30,8 +30,9 @@ package struct ChatEvent: Hashable, Sendable {
     /// What the run used; nil: it does not say.
     package var usage: ChatUsage?
 
-    /// The payload of the event `chat`; nil where it is none that this version knows. What must not be shown of why a run
-    /// failed is `hidden`.
+    /// The payload of the event `chat`; nil where it is none that this version knows.
+    ///
+    /// What must not be shown of why a run failed is `hidden`.
     package init?(_ payload: JSON, hiding hidden: HiddenTexts = HiddenTexts()) {
         guard let run = payload["runId"]?.text, let word = payload["state"]?.text else { return nil }
         switch word {
