@@ -6,9 +6,12 @@ import Timeline
 /// Sends what is pending, each webhook-like channel by itself: one that is broken delays no other.
 package struct OutboxPump: Sendable {
     private let tools: ChannelTools
+    /// What the clocks showed when the daemon began.
+    private let start: ClockReading
 
     package init(_ tools: ChannelTools) {
         self.tools = tools
+        start = ClockReading(of: tools.clock)
     }
 
     /// Notes what the last daemon knew of the channels' troubles, so that they do not show as never tried.
@@ -40,12 +43,14 @@ package struct OutboxPump: Sendable {
     private func parkEntries() async {
         do throws(LedgerError) {
             let now = tools.clock.now
+            // No entry gets old by a clock that leaps ahead.
+            let counted = start.now + (tools.clock.sinceBoot - start.sinceBoot)
             let names = Set(tools.activeConfiguration.edges.map(\.name))
             let channels = try await tools.ledger.outboxCounts(byChannelIn: [.pending, .waiting]).keys
             let changes = channels.filter { !names.contains($0) }.sorted().map { channel in
                 Change.parkOutbox(
                     OutboxPark(
-                        channel: channel, expiring: now - Retention().age,
+                        channel: channel, expiring: min(now, counted) - Retention().age,
                         reason: "its channel was missing for too long", at: now))
             }
             if !changes.isEmpty { try await tools.ledger.commit(changes) }

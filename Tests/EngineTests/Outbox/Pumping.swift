@@ -238,6 +238,20 @@ extension Tower {
         }
     }
 
+    @Test func `of a missing channel does not expire by a clock that leaps ahead`() async throws {
+        try await Pumping().run([]) { tower in
+            try await tower.put("e1")
+            tower.activeConfiguration.replace(with: tower.activeConfiguration.configuration)
+            try await tower.entry("e1") { $0.state == .waiting }
+            tower.clock.set(to: tower.clock.now + .seconds(1000 * 86_400))
+            try await tower.put("e2")
+            tower.activeConfiguration.replace(with: tower.activeConfiguration.configuration)
+            // Both are looked at in one transaction.
+            try await tower.entry("e2") { $0.state == .waiting }
+            #expect(try await tower.entries(of: "one").map(\.state) == [.waiting, .waiting])
+        }
+    }
+
     @Test func `follows a channel that was renamed, under its id`() async throws {
         let server = try await HookServer()
         let folder = try TemporaryFolder()
