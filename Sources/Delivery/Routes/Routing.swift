@@ -82,11 +82,10 @@ package struct Routing: Hashable, Sendable {
 
     /// The channels notified of an event of `type`, as `run.failed`, in the order of the routes.
     ///
-    /// A lost or stuck run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock, what was left out of the configuration, a budget that runs out, jobs of gateways and what must
-    /// report in time; a channel
-    /// is never notified of its own trouble. A question without a route goes where messages go, or else failures:
-    /// somebody waits for its answer.
+    /// A lost or stuck run without a route of its own goes where failures go, and so does trouble with a channel, the
+    /// ledger or the clock, what was left out of the configuration, a budget that runs out, jobs of gateways and what
+    /// must report in time; a channel is never notified of its own trouble. A question without a route goes where
+    /// messages go, or else failures: somebody waits for its answer.
     /// - Parameters:
     ///   - type: an event's type; one that no route can name reaches nobody.
     ///   - troubled: the channel that the event is about.
