@@ -1,5 +1,5 @@
 public import Timeline
-import Tracking
+package import Tracking
 
 /// A job as a person sees it: progress that turns into a result, a failure that counts, a recovery.
 ///
@@ -447,5 +447,49 @@ struct RecentRuns: Hashable, Codable, Sendable {
     /// Notes that `run` has ended.
     mutating func end(_ run: Int) {
         ended = ended.suffix(15) + [run]
+    }
+}
+
+// The stored form; see `StoredItem.swift`.
+
+extension EarlyWork: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("report", report)
+            writer.member("since", since)
+            writer.member("showAt", showAt)
+        }
+    }
+}
+
+extension Quiet: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("since", since)
+            writer.member("run", run)
+        }
+    }
+}
+
+extension JobItem: JSONWritable {
+    /// Writes all of it.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("job", job)
+            writer.member("bot", bot)
+            writer.member("revision", revision)
+            writer.member("report", report)
+            writer.member("isDismissed", isDismissed)
+            writer.member("pace", pace)
+            writer.member("runs", runs)
+            writer.member("outage", outage)
+            writer.member("unseenFailure", unseenFailure)
+            writer.member("ring", ring)
+            writer.member("waiting", waiting)
+            writer.member("isShown", isShown)
+            writer.member("quiet", quiet)
+            writer.member("early", early)
+            writer.member("lasting", lasting)
+        }
     }
 }

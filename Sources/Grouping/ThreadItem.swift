@@ -1,4 +1,5 @@
 public import Timeline
+package import Tracking
 
 /// One thread of a bot as a person sees it: how much is unread, the newest of it, and when to ring.
 ///
@@ -176,4 +177,43 @@ private struct Replaceable: Hashable, Codable, Sendable {
 
     var key: String
     var isFresh: Bool
+}
+
+// The stored form; see `StoredItem.swift`.
+
+extension Fresh: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("count", count)
+            writer.member("urgency", urgency)
+        }
+    }
+}
+
+extension Replaceable: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("key", key)
+            writer.member("isFresh", isFresh)
+        }
+    }
+}
+
+extension ThreadItem: JSONWritable {
+    /// Writes all of it.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("bot", bot)
+            writer.member("thread", thread)
+            writer.member("revision", revision)
+            writer.member("unread", unread)
+            writer.member("last", last)
+            writer.member("pace", pace)
+            writer.member("fresh", fresh)
+            writer.member("urgency", urgency)
+            writer.member("ring", ring)
+            writer.member("replaceable", replaceable)
+            writer.member("isShown", isShown)
+        }
+    }
 }

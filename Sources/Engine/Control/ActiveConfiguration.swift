@@ -5,7 +5,13 @@ import Timeline
 
 /// The active configuration, shared by the keepers; a reload replaces it in one step and wakes them.
 package final class ActiveConfiguration: Sendable {
-    private let current: Mutex<EngineConfiguration>
+    private struct State {
+        var configuration: EngineConfiguration
+        /// What was derived from it; nil: nobody has asked yet.
+        var rules: ActiveRules?
+    }
+
+    private let current: Mutex<State>
     private let lastRefusal = Mutex<String?>(nil)
     private let lastDoorFault = Mutex<String?>(nil)
     private let changes = Broadcast<Void>()
@@ -17,11 +23,21 @@ package final class ActiveConfiguration: Sendable {
     package let inHand = EntriesInHand()
 
     package init(_ configuration: EngineConfiguration) {
-        current = Mutex(configuration)
+        current = Mutex(State(configuration: configuration))
     }
 
     /// The configuration now.
-    package var configuration: EngineConfiguration { current.withLock { $0 } }
+    package var configuration: EngineConfiguration { current.withLock(\.configuration) }
+
+    /// The same with what turns of the items decide by.
+    var rules: ActiveRules {
+        current.withLock { state in
+            if let rules = state.rules { return rules }
+            let rules = ActiveRules(state.configuration)
+            state.rules = rules
+            return rules
+        }
+    }
 
     /// Why the last reload was refused; nil: it was not.
     package var refusal: String? {
@@ -37,14 +53,17 @@ package final class ActiveConfiguration: Sendable {
 
     /// Makes another one active.
     package func replace(with configuration: EngineConfiguration) {
-        current.withLock { $0 = configuration }
+        current.withLock { $0 = State(configuration: configuration) }
         changes.publish(())
     }
 
     /// Changes a part of it in one step.
     @discardableResult
     package func change<Result: Sendable>(_ body: (inout EngineConfiguration) -> Result) -> Result {
-        let result = current.withLock { body(&$0) }
+        let result = current.withLock { state in
+            state.rules = nil
+            return body(&state.configuration)
+        }
         changes.publish(())
         return result
     }

@@ -43,7 +43,7 @@ final class ItemCache: Turn {
         /// Outbox entries that the transaction under way rewrites.
         var rewritten: Set<String> = []
         /// The last moment that was seen here, and the policies by which items waited then.
-        var lastLook: (now: Moment, bots: [String: BotProfile])?
+        var lastLook: (now: Moment, active: ActiveRules)?
         /// Whether an item may wait for longer than it rightly can.
         var mayBeAhead = false
         /// The items that the errand under way is about, and those of digests that were read for it.
@@ -71,13 +71,10 @@ final class ItemCache: Turn {
         }
 
         /// Notices when the clock was set back, or the configuration was replaced.
-        mutating func note(_ now: Moment, _ bots: [String: BotProfile]) {
-            if let lastLook, lastLook.now <= now, lastLook.bots == bots {
-                self.lastLook?.now = now
-            } else {
-                mayBeAhead = true
-                lastLook = (now, bots)
-            }
+        mutating func note(_ now: Moment, _ active: ActiveRules) {
+            let isSame = lastLook.map { $0.now <= now && $0.active === active } ?? false
+            if !isSame { mayBeAhead = true }
+            lastLook = (now, active)
         }
 
         /// Takes the addition in: it is on the disk.
@@ -128,13 +125,13 @@ final class ItemCache: Turn {
 
     /// The same, by the channels there are now.
     private func noteDigests() -> [ItemKey] {
-        let keys = ItemTurn.levels(activeConfiguration.configuration).map { OwnThread.digest($0).key }
+        let keys = activeConfiguration.rules.digests
         state.withLock { $0.digests = keys }
         return keys
     }
 
     private func reads(waking keys: [ItemKey]) -> TurnReads {
-        ItemTurn.reads(waking: keys, activeConfiguration.configuration) { key in
+        ItemTurn.reads(waking: keys, activeConfiguration.rules) { key in
             state.withLock { $0.item(key) }
         }
     }
@@ -155,13 +152,13 @@ final class ItemCache: Turn {
 
     /// Whether the moment of an item has come, or was taken away by a clock that was set back.
     func isDue(at now: Moment) -> Bool {
-        let configuration = activeConfiguration.configuration
+        let active = activeConfiguration.rules
         return state.withLock { state in
             guard let next = state.kept?.nextFlush else { return false }
-            state.note(now, configuration.bots)
+            state.note(now, active)
             if next <= now { return true }
             guard state.mayBeAhead else { return false }
-            state.mayBeAhead = !Self.ahead(state.kept, at: now, configuration, limit: 1).isEmpty
+            state.mayBeAhead = !Self.ahead(state.kept, at: now, active, limit: 1).isEmpty
             return state.mayBeAhead
         }
     }
@@ -170,22 +167,22 @@ final class ItemCache: Turn {
     ///
     /// - Complexity: O(items); looked at only after a start, a reload, or when the clock was set back.
     private static func ahead(
-        _ awake: AwakeItems?, at now: Moment, _ configuration: EngineConfiguration, limit: Int
+        _ awake: AwakeItems?, at now: Moment, _ active: ActiveRules, limit: Int
     ) -> [ItemKey] {
         guard let awake else { return [] }
         let keys = awake.items.lazy.filter { key, item in
-            item.timer.map { $0 > now + longestWait(of: key, configuration) } ?? false
+            item.timer.map { $0 > now + longestWait(of: key, active) } ?? false
         }
         return keys.prefix(limit).map(\.key)
     }
 
     /// The longest time that a timer of the item can rightly be ahead.
-    private static func longestWait(of key: ItemKey, _ configuration: EngineConfiguration) -> Duration {
+    private static func longestWait(of key: ItemKey, _ active: ActiveRules) -> Duration {
         switch key {
         case .thread(let bot, _):
-            let policy = configuration.bot(bot).policy
+            let policy = active.bot(bot).policy
             return max(policy.wait, policy.interval)
-        case .job: return max(ItemTurn.jobPolicy(configuration).interval, Routine.workAfter)
+        case .job: return max(active.jobPolicy.interval, Routine.workAfter)
         case .storm: return Storm.lifetime
         // It waits for nothing but its end, which is an event.
         case .question: return .zero
@@ -202,8 +199,7 @@ final class ItemCache: Turn {
 
     func reads(by input: TurnInput) -> TurnReads {
         let storms = state.withLock(\.newestStorms)
-        return ItemTurn.reads(
-            of: input.events, activeConfiguration.configuration, storms, isAwake: isAwake)
+        return ItemTurn.reads(of: input.events, activeConfiguration.rules, storms, isAwake: isAwake)
     }
 
     func isKnown(_ item: ItemKey) -> Bool { isAwake(item) }
@@ -213,7 +209,7 @@ final class ItemCache: Turn {
         var storms = StormIndex()
         for record in input.itemsToWake { storms.read(record) }
         var reads = ItemTurn.reads(
-            of: input.events, activeConfiguration.configuration, storms, isAwake: { _ in false })
+            of: input.events, activeConfiguration.rules, storms, isAwake: { _ in false })
         reads.items = Array(Set(reads.items).union(storms.forming.map(ItemKey.job)))
         return reads
     }
@@ -259,8 +255,8 @@ final class ItemCache: Turn {
         case .leave:
             return TurnReads()
         case .report(let states):
-            let policy = ItemTurn.jobPolicy(activeConfiguration.configuration)
-            guard policy.hears.contains(.progress), !states.isEmpty else { return nil }
+            let hears = activeConfiguration.rules.jobPolicy.hears
+            guard hears.contains(.progress), !states.isEmpty else { return nil }
             var reads = TurnReads()
             reads.runs = states.map(\.task.id)
             reads.items = states.map(\.itemKey).filter { !isAwake($0) }
@@ -353,9 +349,9 @@ final class ItemCache: Turn {
             return (known, state.newestStorms, state.newestStanding)
         }
         guard let before else { return [] }
-        let configuration = activeConfiguration.configuration
+        let active = activeConfiguration.rules
         var turn = ItemTurn(
-            tools, by: input, configuration: configuration, keys: keys, awake: before.known,
+            tools, by: input, active: active, keys: keys, awake: before.known,
             storms: before.storms, standing: before.standing, now: clock.now)
         body(&turn)
         let changes: [Change]
@@ -365,7 +361,7 @@ final class ItemCache: Turn {
             throw .storage(code: 0, detail: "an item can't be encoded: \(error)")
         }
         state.withLock { state in
-            state.note(turn.now, configuration.bots)
+            state.note(turn.now, active)
             let asleep = before.storms.forming.subtracting(turn.storms.forming).map(ItemKey.job).filter {
                 state.item($0).map { !turn.storms.keepsAwake($0) } ?? false
             }
@@ -396,11 +392,11 @@ final class ItemCache: Turn {
 
     /// The items to wake now, the earliest first, and those that wait for too long.
     func due(at now: Moment) -> [ItemKey] {
-        let configuration = activeConfiguration.configuration
+        let active = activeConfiguration.rules
         return state.withLock { state in
             let due = state.kept?.due(at: now, limit: Self.wakes) ?? []
             guard state.mayBeAhead else { return due }
-            return due + Self.ahead(state.kept, at: now, configuration, limit: Self.wakes)
+            return due + Self.ahead(state.kept, at: now, active, limit: Self.wakes)
         }
     }
 }

@@ -9,14 +9,13 @@ import Tracking
 extension ItemTurn {
     /// The runs, messages, items and untried entries that these events name, without the items that are awake.
     static func reads(
-        of events: [EventRecord], _ configuration: EngineConfiguration, _ storms: StormIndex,
-        isAwake: (ItemKey) -> Bool
+        of events: [EventRecord], _ active: ActiveRules, _ storms: StormIndex, isAwake: (ItemKey) -> Bool
     ) -> TurnReads {
         var reads = TurnReads()
         reads.messages = events.compactMap(\.event.fact.message)
         reads.runs = Array(Set(events.compactMap(\.event.fact.shownRun)))
-        let isDefault = configuration.routing.isDefault
-        reads.needsSpecs = configuration.rules.needsLabels
+        let isDefault = active.configuration.routing.isDefault
+        reads.needsSpecs = active.needsLabels
         reads.specs = events.compactMap { event in
             let fact = event.event.fact
             if reads.needsSpecs { return fact.shownRun }
@@ -27,7 +26,7 @@ extension ItemTurn {
             reads.arrivals = Array(failed)
         }
         let started = events.compactMap(\.event.fact.startedRun)
-        if !started.isEmpty, !entryChannels(for: .runStarted, configuration).isEmpty {
+        if !started.isEmpty, active.sendsStarts {
             reads.forecasts = started
             reads.profileCount = FinishEstimator.runsKept
         }
@@ -38,21 +37,19 @@ extension ItemTurn {
         let failures = events.lazy.filter(\.event.fact.isFailure).count
         reads.items = (keys + storms.free(failures).map(ItemKey.storm)).filter { !isAwake($0) }
         reads.threads = Array(keys)
-        reads.readGroups(
-            for: groupChannels(configuration) + events.compactMap(\.event.fact.onlyChannel), configuration)
+        reads.readGroups(for: events.compactMap(\.event.fact.onlyChannel), active)
         return reads
     }
 
     /// What it takes to wake these items; `kept` are those of them that are awake.
     static func reads(
-        waking keys: [ItemKey], _ configuration: EngineConfiguration, kept: (ItemKey) -> KeptItem?
+        waking keys: [ItemKey], _ active: ActiveRules, kept: (ItemKey) -> KeptItem?
     ) -> TurnReads {
         var reads = TurnReads()
         let awake = keys.map { ($0, kept($0)) }
         reads.items = awake.compactMap { $1 == nil ? $0 : nil }
         reads.threads = keys
-        let own = awake.flatMap { $1?.only ?? [] }
-        reads.readGroups(for: groupChannels(configuration) + own, configuration)
+        reads.readGroups(for: awake.flatMap { $1?.only ?? [] }, active)
         return reads
     }
 
@@ -68,25 +65,17 @@ extension ItemTurn {
         return keys
     }
 
-    /// The channels that get groups of messages as outbox entries.
-    private static func groupChannels(_ configuration: EngineConfiguration) -> [String] {
-        entryChannels(for: .messageGroup, configuration)
-    }
-
-    /// The channels that get events of this type as outbox entries.
-    private static func entryChannels(
-        for type: EventType, _ configuration: EngineConfiguration
-    ) -> [String] {
-        let levels = Self.levels(configuration)
-        return configuration.routing.channels(for: type.rawValue).filter { !levels.contains($0) }
-    }
 }
 
 extension TurnReads {
-    /// What these channels are sent of groups of messages.
-    fileprivate mutating func readGroups(for channels: [String], _ configuration: EngineConfiguration) {
-        self.channels = Set(channels).sorted()
-        if channels.contains(where: configuration.showsWholeMessages) { unreadCount = ThreadItem.lastCount }
+    /// What channels are sent of groups of messages, these among them.
+    fileprivate mutating func readGroups(for others: [String], _ active: ActiveRules) {
+        let channels = Set(active.groupChannels + others)
+        guard !channels.isEmpty else { return }
+        self.channels = channels.sorted()
+        if channels.contains(where: active.configuration.showsWholeMessages) {
+            unreadCount = ThreadItem.lastCount
+        }
     }
 }
 

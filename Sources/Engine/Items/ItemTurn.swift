@@ -31,10 +31,7 @@ struct ItemTurn {
 
     let tools: Tools
     let input: TurnInput
-    let configuration: EngineConfiguration
-    let rules: DispatchRules
-    /// The channels that edit in place.
-    let levels: [String]
+    let active: ActiveRules
     let now: Moment
     /// The items that it may touch, and those of them that are awake.
     private let (keys, awake): (Set<ItemKey>, [ItemKey: KeptItem])
@@ -63,33 +60,27 @@ struct ItemTurn {
     private var successors: [Successor] = []
 
     init(
-        _ tools: Tools, by input: TurnInput, configuration: EngineConfiguration, keys: Set<ItemKey>,
+        _ tools: Tools, by input: TurnInput, active: ActiveRules, keys: Set<ItemKey>,
         awake: [ItemKey: KeptItem], storms: StormIndex, standing: Standing = Standing(), now: Moment
     ) {
         self.storms = storms
         (self.standing, standingBefore) = (standing, standing)
         self.tools = tools
         self.input = input
-        self.configuration = configuration
+        self.active = active
         self.keys = keys
-        self.rules = configuration.rules
-        self.levels = Self.levels(configuration)
         self.awake = awake
         self.now = now
     }
 
+    var configuration: EngineConfiguration { active.configuration }
+    var rules: DispatchRules { active.dispatch }
+    /// The channels that edit in place.
+    var levels: [String] { active.levels }
     /// What the surfaces want to hear of jobs, all together.
-    var jobPolicy: JobPolicy { Self.jobPolicy(configuration) }
+    var jobPolicy: JobPolicy { active.jobPolicy }
     /// The same, and each by itself.
-    var jobPolicies: ChannelInterests { ChannelInterests(configuration.routing, levels: levels) }
-
-    static func jobPolicy(_ configuration: EngineConfiguration) -> JobPolicy {
-        JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))
-    }
-
-    static func levels(_ configuration: EngineConfiguration) -> [String] {
-        configuration.rules.channels.filter(\.isLevel).map(\.name)
-    }
+    var jobPolicies: ChannelInterests { active.jobPolicies }
 
     /// The whole transaction; empty when there is nothing to write.
     ///

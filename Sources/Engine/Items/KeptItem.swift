@@ -41,25 +41,6 @@ struct KeptItem: Sendable {
         var action: ItemAction
     }
 
-    private struct Stored: Codable {
-        var decider: Decider
-        var shown: ItemSnapshot?
-        var only: [String]?
-        var views: [String: View]?
-        var event: Int64?
-        var judged: Int64?
-        var held: [String: Moment]?
-        var informed: Set<String>?
-        var isListed: Bool?
-        var owed: [String: RingReason]?
-        var shownOn: Set<String>?
-        var labels: [String: String]?
-        var alertAfter: Int?
-        var heldBy: [String: DispatchReason]?
-        var waiting: [String: Moment]?
-        var acknowledgement: Acknowledgement?
-    }
-
     let key: ItemKey
     var decider: Decider
     /// The newest version; nil: there is nothing to show.
@@ -222,16 +203,22 @@ struct KeptItem: Sendable {
     /// The revision it will have in the ledger when it is written next.
     var nextRevision: Int64 { (stored ?? 0) + 1 }
 
+    /// What its row holds.
+    var content: Stored {
+        Stored(
+            decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views, event: event,
+            judged: judged, held: held.isEmpty ? nil : held, informed: informed,
+            isListed: isListed ? true : nil, owed: owed.isEmpty ? nil : owed,
+            shownOn: shownOn.isEmpty ? nil : shownOn, labels: labels.isEmpty ? nil : labels,
+            alertAfter: alertAfter, heldBy: heldBy.isEmpty ? nil : heldBy,
+            waiting: waiting.isEmpty ? nil : waiting, acknowledgement: acknowledgement)
+    }
+
     /// The change that stores it, one revision further.
     func change(at now: Moment) throws -> Change {
-        let state = try JSON.encode(
-            Stored(
-                decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views, event: event,
-                judged: judged, held: held.isEmpty ? nil : held, informed: informed,
-                isListed: isListed ? true : nil, owed: owed.isEmpty ? nil : owed,
-                shownOn: shownOn.isEmpty ? nil : shownOn, labels: labels.isEmpty ? nil : labels,
-                alertAfter: alertAfter, heldBy: heldBy.isEmpty ? nil : heldBy,
-                waiting: waiting.isEmpty ? nil : waiting, acknowledgement: acknowledgement))
+        var writer = JSONWriter()
+        try content.write(to: &writer)
+        let state = writer.bytes
         let record = ItemRecord(
             key: key, revision: nextRevision, state: state, flushAt: flushAt, updatedAt: now)
         return .putItem(record, replacing: stored)

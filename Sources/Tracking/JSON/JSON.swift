@@ -133,9 +133,12 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether a byte stands for itself, whatever comes before it.
+    /// Whether a byte stands for itself in a text of such bytes.
+    ///
+    /// 0xC2 is in front of C1 controls, and of them alone what is escaped beyond ASCII.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        byte >= 0x20 && byte != 0x7F && byte != 0xC2 && byte != UInt8(ascii: "\"")
+            && byte != UInt8(ascii: "\\")
     }
 
     private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
@@ -157,6 +160,23 @@ extension JSON {
                 escape(byte, to: &bytes)
             default: bytes.append(byte)
             }
+        }
+    }
+
+    /// Appends the digits of a whole number.
+    static func write(_ value: Int64, to bytes: inout [UInt8]) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        var count = 1
+        var bound: UInt64 = 10
+        // Nineteen digits are the most.
+        while count < 19, rest >= bound { (count, bound) = (count + 1, bound &* 10) }
+        bytes.append(contentsOf: repeatElement(0x30, count: count))
+        var place = bytes.count
+        while rest > 0 {
+            place -= 1
+            bytes[place] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 

@@ -98,16 +98,7 @@ private final class JSONOutput {
         if let value = Int64(exactly: value) { write(digitsOf: value) } else { write(raw: String(value)) }
     }
 
-    func write(digitsOf value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
-    }
+    func write(digitsOf value: Int64) { JSON.write(value, to: &bytes) }
 
     func write(number value: some BinaryFloatingPoint & LosslessStringConvertible) throws {
         guard value.isFinite else {

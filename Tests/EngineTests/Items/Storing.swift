@@ -1,0 +1,138 @@
+import Delivery
+import Grouping
+import Ledger
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@testable import Engine
+
+/// Lets an item live through anything that may happen to it.
+private struct Life {
+    var random: SeededGenerator
+    var now = at("10:00:00")
+
+    private static let policies = ChannelInterests(
+        Routing(routes: [
+            Route(when: [.failed, .message, .progress], to: ["desk"]),
+            Route(when: [.failed, .completed], to: ["phone"]),
+        ]), levels: ["desk", "phone"])
+
+    private mutating func maybe<Value>(_ make: (inout Life) -> Value) -> Value? {
+        random.below(2) == 0 ? nil : make(&self)
+    }
+
+    private mutating func text() -> String {
+        var text = ""
+        for _ in 0..<random.below(12) {
+            let top: UInt32 = [0x80, 0x100, 0x10FFFF][random.below(3)]
+            if let scalar = Unicode.Scalar(UInt32.random(in: 0...top, using: &random)) {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private mutating func one<Value>(of values: [Value]) -> Value { values[random.below(values.count)] }
+
+    private mutating func message() -> Message {
+        let appearance = Appearance(
+            icon: maybe { $0.text() }, soundName: maybe { $0.text() }, category: maybe { $0.text() },
+            expireAfter: maybe { .milliseconds(Int.random(in: 0...Int(Int32.max), using: &$0.random)) })
+        return Message(
+            id: text(), bot: "ops", thread: text(), author: random.below(4) == 0 ? .user : .bot, text: text(),
+            at: now, urgency: one(of: Urgency.allCases), title: maybe { $0.text() },
+            appearance: random.below(2) == 0 ? Appearance() : appearance, replaceKey: maybe { $0.text() },
+            run: maybe { $0.text() })
+    }
+
+    private mutating func fact() -> JobFact {
+        var fact = JobFact(
+            run: maybe { $0.random.below(20) }, state: one(of: RunState.allCases),
+            reason: maybe { $0.one(of: RunReason.allCases) }, exitCode: maybe { $0.random.below(256) },
+            signal: maybe { $0.random.below(32) }, progress: maybe { Double($0.random.below(1000)) / 999 },
+            phase: maybe { $0.text() }, text: maybe { $0.text() }, slots: random.below(3), at: now)
+        fact.outlook = maybe { $0.text() }
+        fact.lasted = maybe { .microseconds($0.random.below(1 << 40)) }
+        fact.took = maybe { .seconds($0.random.below(1 << 30)) }
+        fact.limit = maybe { _ in .seconds(60) }
+        fact.next = maybe { NextTry(at: $0.now, offsetSeconds: 3600 - $0.random.below(7200)) }
+        fact.urgency = maybe { $0.one(of: Urgency.allCases) }
+        return fact
+    }
+
+    private mutating func step(_ item: inout KeptItem) -> [KeptItem.Decision] {
+        now = now + .milliseconds(random.below(3000))
+        switch random.below(6) {
+        case 0: return item.seen(revision: maybe { $0.random.below(5) }, on: nil, at: now)
+        case 1: return item.wake(at: now, policy: ThreadPolicy())
+        case 2: return item.wake(at: now, policies: Self.policies)
+        default:
+            if case .thread = item.key {
+                return item.receive(message(), at: now, policy: ThreadPolicy(wait: .seconds(random.below(2))))
+            }
+            let sent = random.below(2) == 0 ? ["hook"] : []
+            return item.receive(fact(), at: now, policies: Self.policies, sentTo: sent)
+        }
+    }
+
+    /// One step, with what a turn does then.
+    mutating func live(_ item: inout KeptItem) {
+        item.event = maybe { Int64($0.random.below(1 << 40)) } ?? item.event
+        item.only = maybe { [$0.text(), "desk"] }
+        item.labels = random.below(2) == 0 ? [:] : [text(): text(), "team": "db"]
+        item.alertAfter = maybe { $0.random.below(5) }
+        item.isListed = random.below(2) == 0
+        if random.below(4) == 0 { item.wait([text(): now], at: now) }
+        for decision in step(&item) {
+            switch decision.action {
+            case .flush(let snapshot):
+                item.keep(snapshot, on: decision.channel)
+                let channel = decision.channel ?? one(of: ["desk", "phone"])
+                _ = item.nextJudged(on: decision.channel)
+                if random.below(2) == 0 {
+                    item.hold(snapshot, until: now, by: one(of: DispatchReason.allCases), on: channel)
+                } else {
+                    _ = item.show(snapshot, on: channel)
+                }
+            case .resolve: item.keep(nil, on: decision.channel)
+            case .wakeAt: continue
+            }
+        }
+    }
+}
+
+@Suite struct `the row of an item` {
+    @Test(arguments: [ItemKey.thread(bot: "ops", thread: "deploys"), .job("backup")])
+    func `has the bytes that its Codable conformance writes`(key: ItemKey) throws {
+        for seed in 1...150 {
+            var life = Life(random: SeededGenerator(seed: UInt64(seed)))
+            var item = KeptItem(key, bot: "ops")
+            for _ in 0..<12 {
+                life.live(&item)
+                let state = try state(of: item)
+                let coded = try JSON.encode(item.content)
+                try #require(state == coded, "seed \(seed)")
+                let record = ItemRecord(
+                    key: key, revision: 1, state: state, flushAt: item.flushAt, updatedAt: life.now)
+                let reread = KeptItem(record, bot: "ops")
+                #expect(reread.decider == item.decider && reread.views == item.views, "seed \(seed)")
+                #expect(reread.content.shown == item.shown && reread.held == item.held, "seed \(seed)")
+                #expect(reread.waiting == item.waiting && reread.informed == item.informed, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `of a storm or of a question is written by Codable`() throws {
+        for key in [ItemKey.storm(3), .question("q1")] {
+            let item = KeptItem(key, bot: "ops")
+            #expect(try state(of: item) == JSON.encode(item.content))
+        }
+    }
+
+    private func state(of item: KeptItem) throws -> [UInt8] {
+        guard case .putItem(let record, _) = try item.change(at: at("10:00:00")) else { return [] }
+        return record.state
+    }
+}

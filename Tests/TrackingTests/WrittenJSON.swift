@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+/// A value that writes itself in both ways.
+private struct Coded: Encodable, JSONWritable {
+    var texts: [String] = []
+    var number = 0
+    var long: Int64?
+    var share: Double?
+    var isSet = false
+    var at: Moment?
+    var length: Duration?
+    var names: [String: Int] = [:]
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("texts", texts)
+            writer.member("number", number)
+            writer.member("long", long)
+            writer.member("share", share)
+            writer.member("isSet", isSet)
+            writer.member("at", at)
+            writer.member("length", length)
+            writer.member("names", names)
+        }
+    }
+}
+
+@Suite struct `JSON that a value writes itself` {
+    private func bytes(_ value: some JSONWritable) -> [UInt8] {
+        var writer = JSONWriter()
+        value.write(to: &writer)
+        return writer.bytes
+    }
+
+    @Test func `has the bytes of the encoder`() throws {
+        for seed in 1...500 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            var value = Coded()
+            for _ in 0..<random.below(4) {
+                var text = ""
+                for _ in 0..<random.below(8) {
+                    let top: UInt32 = [0x80, 0x100, 0x10FFFF][random.below(3)]
+                    let scalar = Unicode.Scalar(UInt32.random(in: 0...top, using: &random))
+                    if let scalar { text.unicodeScalars.append(scalar) }
+                }
+                value.texts.append(text)
+                value.names[text] = random.below(10)
+            }
+            value.number = Int.random(in: .min ... .max, using: &random) >> random.below(64)
+            value.isSet = random.below(2) == 0
+            if random.below(2) == 0 {
+                value.long = [.min, .max, 0, 10, 99, -100][random.below(6)]
+                value.share = Double.random(in: -1e20...1e20, using: &random)
+                value.at = Moment(microseconds: Int64.random(in: .min ... .max, using: &random))
+                value.length = .nanoseconds(Int64.random(in: .min ... .max, using: &random)) * 7
+            }
+            #expect(try bytes(value) == JSON.encode(value), "seed \(seed)")
+            #expect(JSON(parsing: bytes(value)[...]) != nil, "seed \(seed)")
+        }
+    }
+
+    @Test func `escapes controls and leaves other letters as they are`() {
+        #expect(
+            String(decoding: bytes("a\u{1}\u{7F}\u{9B}31m\"\\\n"), as: UTF8.self)
+                == #""a\u0001\u007f\u009b31m\"\\\n""#)
+        #expect(String(decoding: bytes("Grüße « 日本 🔔"), as: UTF8.self) == "\"Grüße « 日本 🔔\"")
+    }
+
+    @Test func `separates members and elements, also behind empty ones`() {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("a") { _ in }
+            writer.member("b", [String]())
+            writer.member("c", [[1, 2], [], [3]])
+            writer.member("d", Int?.none)
+            writer.member("e", ["{", "["])
+        }
+        #expect(
+            String(decoding: writer.bytes, as: UTF8.self)
+                == #"{"a":{},"b":[],"c":[[1,2],[],[3]],"e":["{","["]}"#)
+    }
+}
