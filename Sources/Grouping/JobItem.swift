@@ -485,7 +485,7 @@ extension JobItem: JSONWritable {
             writer.member("outage", outage)
             writer.member("unseenFailure", unseenFailure)
             writer.member("ring", ring)
-            writer.member("waiting", waiting)
+            writer.member("waiting", waiting?.rawValue)
             writer.member("isShown", isShown)
             writer.member("quiet", quiet)
             writer.member("early", early)

@@ -5,16 +5,6 @@ package import Tracking
 //
 // The same bytes as by `Codable`, which reads them; what is added to one of these types is added here.
 
-extension Author: JSONWritable {}
-extension Urgency: JSONWritable {}
-extension RingReason: JSONWritable {}
-extension JobNews: JSONWritable {}
-
-extension ItemKey: JSONWritable {
-    /// Writes the stable text form.
-    package func write(to writer: inout JSONWriter) { description.write(to: &writer) }
-}
-
 extension Appearance: JSONWritable {
     /// Writes what is set.
     package func write(to writer: inout JSONWriter) {
@@ -34,10 +24,10 @@ extension Message: JSONWritable {
             writer.member("id", id)
             writer.member("bot", bot)
             writer.member("thread", thread)
-            if author != .bot { writer.member("author", author) }
+            if author != .bot { writer.member("author", author.rawValue) }
             writer.member("text", text)
             writer.member("at", at)
-            if urgency != .normal { writer.member("urgency", urgency) }
+            if urgency != .normal { writer.member("urgency", urgency.rawValue) }
             writer.member("title", title)
             if appearance != Appearance() { writer.member("appearance", appearance) }
             writer.member("replaceKey", replaceKey)
@@ -59,7 +49,7 @@ extension Ring: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("at", at)
-            writer.member("urgency", urgency)
+            writer.member("urgency", urgency.rawValue)
         }
     }
 }
@@ -79,8 +69,8 @@ extension JobFact: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("run", run)
-            writer.member("state", state)
-            writer.member("reason", reason)
+            writer.member("state", state.rawValue)
+            writer.member("reason", reason?.rawValue)
             writer.member("exitCode", exitCode)
             writer.member("signal", signal)
             writer.member("progress", progress)
@@ -93,7 +83,7 @@ extension JobFact: JSONWritable {
             writer.member("next", next)
             writer.member("slots", slots)
             writer.member("at", at)
-            writer.member("urgency", urgency)
+            writer.member("urgency", urgency?.rawValue)
         }
     }
 }
@@ -103,7 +93,7 @@ extension JobReport: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("job", job)
-            writer.member("news", news)
+            writer.member("news", news.rawValue)
             writer.member("fact", fact)
             writer.member("sameFailures", sameFailures)
             writer.member("failures", failures)
@@ -116,8 +106,8 @@ extension FailureSignature: JSONWritable {
     /// Writes what makes the failure.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("state", state)
-            writer.member("reason", reason)
+            writer.member("state", state.rawValue)
+            writer.member("reason", reason?.rawValue)
             writer.member("exitCode", exitCode)
             writer.member("signal", signal)
             writer.member("words", words)
@@ -150,11 +140,11 @@ extension ItemSnapshot {
     ///
     /// - Throws: `EncodingError` for a number that is not one.
     package func write(to writer: inout JSONWriter) throws {
-        writer.member("key", key)
+        writer.member("key", key.description)
         writer.member("revision", revision)
         writer.member("bot", bot)
-        writer.member("urgency", urgency)
-        writer.member("reason", reason)
+        writer.member("urgency", urgency.rawValue)
+        writer.member("reason", reason.rawValue)
         writer.member("at", at)
         writer.member("isDismissed", isDismissed)
         try writer.member("content") { writer throws in
@@ -162,7 +152,8 @@ extension ItemSnapshot {
             case .messages(let count, let last):
                 writer.member("messages") { writer in
                     writer.member("count", count)
-                    writer.member("last", last)
+                    writer.name("last")
+                    writer.array { writer in for message in last { message.write(to: &writer) } }
                 }
             case .job(let report): writer.member("job") { $0.member("_0", report) }
             case .storm(let report): try writer.member("storm") { try $0.member("_0", encoding: report) }

@@ -185,7 +185,7 @@ extension Fresh: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("count", count)
-            writer.member("urgency", urgency)
+            writer.member("urgency", urgency.rawValue)
         }
     }
 }
@@ -207,12 +207,14 @@ extension ThreadItem: JSONWritable {
             writer.member("thread", thread)
             writer.member("revision", revision)
             writer.member("unread", unread)
-            writer.member("last", last)
+            writer.name("last")
+            writer.array { writer in for message in last { message.write(to: &writer) } }
             writer.member("pace", pace)
             writer.member("fresh", fresh)
-            writer.member("urgency", urgency)
+            writer.member("urgency", urgency.rawValue)
             writer.member("ring", ring)
-            writer.member("replaceable", replaceable)
+            writer.name("replaceable")
+            writer.array { writer in for key in replaceable { key.write(to: &writer) } }
             writer.member("isShown", isShown)
         }
     }

@@ -12,7 +12,8 @@ private struct Coded: Encodable, JSONWritable {
     var isSet = false
     var at: Moment?
     var length: Duration?
-    var names: [String: Int] = [:]
+    var names: [String: String]?
+    var moments: [String: Moment]?
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
@@ -24,6 +25,7 @@ private struct Coded: Encodable, JSONWritable {
             writer.member("at", at)
             writer.member("length", length)
             writer.member("names", names)
+            writer.member("moments", moments)
         }
     }
 }
@@ -47,7 +49,7 @@ private struct Coded: Encodable, JSONWritable {
                     if let scalar { text.unicodeScalars.append(scalar) }
                 }
                 value.texts.append(text)
-                value.names[text] = random.below(10)
+                value.names = [text: text, "a": "b", "c": ""]
             }
             value.number = Int.random(in: .min ... .max, using: &random) >> random.below(64)
             value.isSet = random.below(2) == 0
@@ -55,6 +57,7 @@ private struct Coded: Encodable, JSONWritable {
                 value.long = [.min, .max, 0, 10, 99, -100][random.below(6)]
                 value.share = Double.random(in: -1e20...1e20, using: &random)
                 value.at = Moment(microseconds: Int64.random(in: .min ... .max, using: &random))
+                value.moments = ["a": Moment(seconds: 1), "b": Moment(seconds: 2)]
                 value.length = .nanoseconds(Int64.random(in: .min ... .max, using: &random)) * 7
             }
             #expect(try bytes(value) == JSON.encode(value), "seed \(seed)")
@@ -63,23 +66,33 @@ private struct Coded: Encodable, JSONWritable {
     }
 
     @Test func `escapes controls and leaves other letters as they are`() {
-        #expect(
-            String(decoding: bytes("a\u{1}\u{7F}\u{9B}31m\"\\\n"), as: UTF8.self)
-                == #""a\u0001\u007f\u009b31m\"\\\n""#)
-        #expect(String(decoding: bytes("Grüße « 日本 🔔"), as: UTF8.self) == "\"Grüße « 日本 🔔\"")
+        var writer = JSONWriter()
+        writer.array { writer in
+            writer.text("a\u{1}\u{7F}\u{9B}31m\"\\\n")
+            writer.text("Grüße « 日本 🔔")
+        }
+        let text = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(text == #"["a\u0001\u007f\u009b31m\"\\\n","Grüße « 日本 🔔"]"#)
     }
 
-    @Test func `separates members and elements, also behind empty ones`() {
+    @Test func `separates members and elements, also behind empty ones`() throws {
         var writer = JSONWriter()
-        writer.object { writer in
+        try writer.object { writer in
             writer.member("a") { _ in }
-            writer.member("b", [String]())
-            writer.member("c", [[1, 2], [], [3]])
+            writer.member("b", [Int]())
+            writer.name("c")
+            writer.array { writer in
+                writer.array { $0.integer(1) }
+                writer.array { _ in }
+                writer.object { $0.member("x", true) }
+            }
             writer.member("d", Int?.none)
-            writer.member("e", ["{", "["])
+            writer.member("e", ["{", ":", "["])
+            try writer.member("f", encoding: ["k": 1])
+            writer.member("g", 2.5)
         }
         #expect(
             String(decoding: writer.bytes, as: UTF8.self)
-                == #"{"a":{},"b":[],"c":[[1,2],[],[3]],"e":["{","["]}"#)
+                == #"{"a":{},"b":[],"c":[[1],[],{"x":true}],"e":["{",":","["],"f":{"k":1},"g":2.5}"#)
     }
 }

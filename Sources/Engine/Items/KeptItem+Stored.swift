@@ -27,21 +27,21 @@ extension KeptItem {
         ///
         /// - Throws: `EncodingError` for a number that is not one.
         func write(to writer: inout JSONWriter) throws {
-            try writer.object { writer throws in
+            try writer.object { writer in
                 try writer.member("decider", decider.write)
                 if let shown { try writer.member("shown", shown.write) }
                 writer.member("only", only)
-                if let views { try writer.member("views", encoding: views) }
+                try writer.member("views", encoding: views)
                 writer.member("event", event)
                 writer.member("judged", judged)
                 writer.member("held", held)
                 writer.member("informed", informed)
                 writer.member("isListed", isListed)
-                writer.member("owed", owed)
+                writer.member("owed", owed?.mapValues(\.rawValue))
                 writer.member("shownOn", shownOn)
                 writer.member("labels", labels)
                 writer.member("alertAfter", alertAfter)
-                writer.member("heldBy", heldBy)
+                writer.member("heldBy", heldBy?.mapValues(\.rawValue))
                 writer.member("waiting", waiting)
                 try writer.member("acknowledgement", encoding: acknowledgement)
             }
@@ -60,5 +60,3 @@ extension KeptItem.Decider {
         }
     }
 }
-
-extension DispatchReason: JSONWritable {}

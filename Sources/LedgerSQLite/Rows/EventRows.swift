@@ -7,8 +7,8 @@ import Tracking
 /// Events, and how far each consumer has read them.
 struct EventRows {
     private let insert: Prepared
-    private let cursor: Prepared
-    private let putCursor: Prepared
+    private let moveCursor: Prepared
+    private let addCursor: Prepared
 
     init(in database: Database) throws(StoreFailure) {
         insert = try Prepared(
@@ -16,10 +16,9 @@ struct EventRows {
             INSERT INTO event (seq, type, at, reason, job, run, bot, subject, channel, payload)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, in: database)
-        cursor = try Prepared(Self.cursorQuery, in: database)
-        putCursor = try Prepared(
-            "INSERT INTO consumer (name, seq) VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq",
-            in: database)
+        moveCursor = try Prepared("UPDATE consumer SET seq = ? WHERE name = ? AND seq = ?", in: database)
+        addCursor = try Prepared(
+            "INSERT INTO consumer (seq, name) VALUES (?, ?) ON CONFLICT DO NOTHING", in: database)
     }
 
     func append(_ event: NewEvent, numbered seq: Int64) throws(StoreFailure) {
@@ -41,12 +40,21 @@ struct EventRows {
     }
 
     func moveConsumer(_ name: String, from old: Int64, to new: Int64) throws(StoreFailure) {
-        let now = try cursor.first({ $0.put(name) }) { row in row.integer() } ?? 0
-        if now != old { throw .fenced }
-        try putCursor.run {
-            $0.put(name)
+        let moved = try moveCursor.run {
             $0.put(new)
+            $0.put(name)
+            $0.put(old)
         }
+        if moved > 0 { return }
+        // One that never read stands at 0.
+        let added =
+            try old != 0
+            ? 0
+            : addCursor.run {
+                $0.put(new)
+                $0.put(name)
+            }
+        if added == 0 { throw .fenced }
     }
 }
 

@@ -258,8 +258,8 @@ struct LogUpkeep {
 
     /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default.
     private static let idlePages = 1000
-    /// Pages after which it is moved in any case, so that a busy day can't grow it without end.
-    private static let mostPages = 16_000
+    /// Pages after which it is moved in any case, 16 MB: a log that is written over costs half of one that grows.
+    private static let mostPages = 4000
     /// The same while the disk is full: the log must not grow, or it uses up the reserve.
     private static let shortPages = 32
 
