@@ -410,12 +410,24 @@ struct AwakeItems {
         static func < (one: Wake, other: Wake) -> Bool { one.at < other.at }
     }
 
-    private(set) var items: [ItemKey: KeptItem] = [:]
+    /// Behind a reference: items are large, and a table of many of them is moved when it grows.
+    private final class Entry: Sendable {
+        let item: KeptItem
+
+        init(_ item: KeptItem) { self.item = item }
+    }
+
+    private var entries: [ItemKey: Entry] = [:]
     private var wakes = Heap<Wake>()
 
     init() {}
 
-    subscript(key: ItemKey) -> KeptItem? { items[key] }
+    subscript(key: ItemKey) -> KeptItem? { entries[key]?.item }
+
+    /// All of them.
+    ///
+    /// - Complexity: O(items).
+    var items: [ItemKey: KeptItem] { entries.mapValues(\.item) }
 
     /// When the first item must be woken.
     var nextFlush: Moment? { wakes.min?.at }
@@ -424,9 +436,11 @@ struct AwakeItems {
     ///
     /// - Complexity: O(log items), amortised.
     mutating func set(_ item: KeptItem?, for key: ItemKey) {
-        let before = items[key]?.flushAt
-        items[key] = item
-        if let at = item?.flushAt, at != before { wakes.insert(Wake(at: at, key: key)) }
+        let before =
+            if let item { entries.updateValue(Entry(item), forKey: key) } else {
+                entries.removeValue(forKey: key)
+            }
+        if let at = item?.flushAt, at != before?.item.flushAt { wakes.insert(Wake(at: at, key: key)) }
         dropStale()
     }
 
@@ -444,12 +458,12 @@ struct AwakeItems {
         return due.map(\.key)
     }
 
-    private func isWaiting(_ wake: Wake) -> Bool { items[wake.key]?.flushAt == wake.at }
+    private func isWaiting(_ wake: Wake) -> Bool { entries[wake.key]?.item.flushAt == wake.at }
 
     private mutating func dropStale() {
         while let first = wakes.min, !isWaiting(first) { wakes.removeMin() }
-        guard wakes.count > 2 * items.count + 64 else { return }
+        guard wakes.count > 2 * entries.count + 64 else { return }
         wakes = Heap(
-            items.compactMap { key, item in item.flushAt.map { Wake(at: $0, key: key) } })
+            entries.compactMap { key, entry in entry.item.flushAt.map { Wake(at: $0, key: key) } })
     }
 }
