@@ -152,6 +152,44 @@ public struct LiveTask: Hashable, Sendable, Codable {
     }
 }
 
+// The stored form, as `JSON.encode(_:sorted:)` writes it: names are in order of the alphabet.
+
+extension LiveState {
+    /// Writes what is known.
+    ///
+    /// - Throws: `EncodingError` for a number that is not one.
+    package func write(to writer: inout JSONWriter) throws {
+        try writer.object { writer in
+            writer.member("attempt", attempt)
+            try writer.member("belief", encoding: belief, sorted: true)
+            writer.member("blockedKind", blockedKind?.rawValue)
+            writer.member("etaAt", etaAt)
+            writer.member("etaHigh", etaHigh)
+            writer.member("etaLow", etaLow)
+            writer.member("message", message)
+            writer.member("phase", phase)
+            writer.member("progress", progress)
+            writer.member("reason", reason?.rawValue)
+            writer.member("seq", seq)
+            writer.member("staleAt", staleAt)
+            writer.member("startedAt", startedAt)
+            writer.member("state", state.rawValue)
+            writer.member("task") { writer in
+                writer.member("botID", task.botID)
+                writer.member("botName", task.botName)
+                writer.member("id", task.id)
+                writer.member("name", task.name)
+                writer.member("run", task.run)
+            }
+            try writer.member("tasks", encoding: tasks, sorted: true)
+            writer.member("updatedAt", updatedAt)
+            writer.member("usualTime", usualTime)
+            try writer.member("wake", encoding: wake, sorted: true)
+            try writer.member("workEnd", encoding: workEnd, sorted: true)
+        }
+    }
+}
+
 /// What a blocked run waits for.
 ///
 /// - Source: OSC 7501 (Program Status Protocol), key `kind`.

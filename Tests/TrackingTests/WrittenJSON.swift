@@ -95,4 +95,38 @@ private struct Coded: Encodable, JSONWritable {
             String(decoding: writer.bytes, as: UTF8.self)
                 == #"{"a":{},"b":[],"c":[[1],[],{"x":true}],"e":["{",":","["],"f":{"k":1},"g":2.5}"#)
     }
+
+    @Test func `of a live state has the bytes of the encoder, whatever is known`() throws {
+        let text = #"""
+            {"attempt":2,"belief":{"isPercent":true,"last":12.5,"template":"# %"},"blockedKind":"question",
+            "etaAt":1800000000000000,"etaHigh":1800000000000002,"etaLow":1800000000000001,"message":"two \"of\" 4",
+            "phase":"copy","progress":0.25,"reason":"canceled","seq":5000000001,"staleAt":1800000000000003,
+            "startedAt":1,"state":"blocked","task":{"botID":"ops","botName":"Ops","id":"01a0c450",
+            "name":"backup","run":"backup#7"},"tasks":[{"message":"m","path":"a/b","progress":1,
+            "state":"done"},{"path":"c","state":"working"}],"updatedAt":-7,"usualTime":60000000,
+            "wake":{"attempt":1},"workEnd":{"at":3,"outputBytes":12}}
+            """#
+        let whole = try #require(JSON(parsing: Array(text.utf8)[...]))
+        guard case .members(let members) = whole else { return #expect(Bool(false)) }
+        let needed: Set = ["attempt", "seq", "state", "task", "updatedAt"]
+        for seed in 0..<200 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            // The first has all of it.
+            let known = members.filter {
+                seed == 0 || needed.contains($0.name) || Bool.random(using: &random)
+            }
+            let live = try JSON.decode(LiveState.self, from: JSON.members(known).bytes)
+            var writer = JSONWriter()
+            try live.write(to: &writer)
+            let coded = try JSON.encode(live, sorted: true)
+            try #require(writer.bytes == coded, "seed \(seed)")
+            #expect(writer.bytes == JSON.members(known).bytes, "seed \(seed)")
+            guard seed == 0 else { continue }
+            let unset = Mirror(reflecting: live).children.filter { _, part in
+                let inner = Mirror(reflecting: part)
+                return inner.displayStyle == .optional && inner.children.isEmpty
+            }
+            #expect(unset.isEmpty, "one that was added is also to be written")
+        }
+    }
 }

@@ -53,6 +53,15 @@ enum StoredState {
 
 /// Values that are kept as JSON because nothing asks for their parts.
 enum JSONText {
+    /// Where a run is, which is written at each of its ends.
+    static func encode(_ live: LiveState) throws(StoreFailure) -> String {
+        var writer = JSONWriter()
+        do { try live.write(to: &writer) } catch {
+            throw .unreadable("a live state can't be written: \(error)")
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
     static func encode(_ value: some Encodable) throws(StoreFailure) -> String {
         do {
             return String(decoding: try JSON.encode(value, sorted: true), as: UTF8.self)

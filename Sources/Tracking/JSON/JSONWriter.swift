@@ -144,10 +144,12 @@ extension JSONWriter {
     /// Writes a value that can only be encoded.
     ///
     /// - Throws: `EncodingError` for a number that is not one.
-    package mutating func member(_ name: String, encoding value: (some Encodable)?) throws {
+    package mutating func member(
+        _ name: String, encoding value: (some Encodable)?, sorted: Bool = false
+    ) throws {
         guard let value else { return }
         self.name(name)
-        bytes += try JSON.encode(value)
+        bytes += try JSON.encode(value, sorted: sorted)
     }
 
     /// Writes texts by their names, in the order of the dictionary.
