@@ -92,6 +92,7 @@ private struct Life {
         item.labels = random.below(2) == 0 ? [:] : [text(): text(), "team": "db"]
         item.alertAfter = maybe { $0.random.below(5) }
         item.isListed = random.below(2) == 0
+        item.acknowledgement = maybe { Acknowledgement(by: $0.text(), at: $0.now, until: $0.now) }
         if random.below(4) == 0 { item.wait([text(): now], at: now) }
         for decision in step(&item) {
             switch decision.action {
