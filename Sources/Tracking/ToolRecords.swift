@@ -204,7 +204,9 @@ struct ToolRecords: Sendable {
 
     // MARK: ffmpeg
 
-    /// `out_time_us=40000` of `-progress`; `out_time_ms` holds microseconds, too. The whole is in seconds.
+    /// `out_time_us=40000` of `-progress`, of a whole in seconds.
+    ///
+    /// `out_time_ms` holds microseconds, too.
     private func ffmpegReport(_ record: [UInt8]) -> ProgressReport? {
         guard tool == .ffmpeg, let total else { return nil }
         for word in ["out_time_us=", "out_time_ms="] where record.starts(with: Array(word.utf8)) {
