@@ -21,6 +21,8 @@ final class ActiveRules: Sendable {
     let groupChannels: [String]
     /// Whether some channel gets the starts of runs as outbox entries.
     let sendsStarts: Bool
+    /// Whether some channel gets the failures of runs as outbox entries.
+    let sendsFailures: Bool
 
     init(_ configuration: EngineConfiguration) {
         self.configuration = configuration
@@ -37,6 +39,7 @@ final class ActiveRules: Sendable {
         digests = levels.map { OwnThread.digest($0).key }
         groupChannels = entryChannels(for: .messageGroup)
         sendsStarts = !entryChannels(for: .runStarted).isEmpty
+        sendsFailures = !entryChannels(for: .runFailed).isEmpty
     }
 
     /// How a bot notifies; one that nobody described has the defaults.

@@ -22,7 +22,7 @@ extension ItemTurn {
             return isDefault || fact.isFailure ? fact.ruledRun : nil
         }
         let failed = events.lazy.filter(\.event.fact.isFailure).compactMap(\.event.fact.shownRun)
-        if !failed.isEmpty, !entryChannels(for: .runFailed, configuration).isEmpty {
+        if !failed.isEmpty, active.sendsFailures {
             reads.arrivals = Array(failed)
         }
         let started = events.compactMap(\.event.fact.startedRun)
