@@ -25,3 +25,13 @@ package enum StandardError {
     /// Whether a person reads it.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 }
+
+/// The terminal that a program was started from, wherever its output goes.
+package enum ControllingTerminal {
+    /// Writes to it as it is.
+    ///
+    /// - Throws: that there is none.
+    package static func write(_ bytes: [UInt8]) throws(HostError) {
+        try Descriptor.open("/dev/tty", O_WRONLY | O_NOCTTY).writeAll(bytes[...])
+    }
+}

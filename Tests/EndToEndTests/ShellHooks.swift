@@ -31,6 +31,9 @@ import Testing
         let belfry = try Belfry()
         let script = try await belfry.run("shell-hook", shell, "--after", "90s")
         #expect(script.code == 0 && script.text.contains("90") && !script.text.contains("SECONDS_LIMIT"))
+        let own = try await belfry.run("shell-hook", shell, "--notify", "osc9")
+        #expect(own.text.contains("belfry shell-report --notify osc9 --code"))
+        #expect(try await belfry.run("shell-hook", shell, "--notify", "loud").code == 2)
         try belfry.write(script.text, to: "hook")
         // A shell that is not installed is not asked.
         #expect(

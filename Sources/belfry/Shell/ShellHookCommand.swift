@@ -19,6 +19,7 @@ struct ShellHookCommand: ParsableCommand {
               eval "$(belfry shell-hook bash)"             in ~/.bashrc
               eval "$(belfry shell-hook zsh --after 1m)"   in ~/.zshrc
               belfry shell-hook fish | source              in ~/.config/fish/config.fish
+              eval "$(belfry shell-hook bash --notify auto)"   over ssh: your own terminal notifies
             """)
 
     @Argument(help: "The shell: bash, zsh or fish.")
@@ -28,8 +29,22 @@ struct ShellHookCommand: ParsableCommand {
         transform: DurationArgument.readSeconds)
     var after = DurationArgument(duration: .seconds(30))
 
+    @Option(
+        help: ArgumentHelp(
+            "Have the terminal itself notify instead of the daemon.", valueName: "osc9|osc99|osc777|bell|auto"
+        ),
+        completion: .list(ShellHook.ways))
+    var notify: String?
+
+    func validate() throws {
+        if let notify, !ShellHook.ways.contains(notify) {
+            throw ValidationError(
+                "--notify takes \(ShellHook.ways.joined(separator: ", ")), not \(Quoted.of(notify))")
+        }
+    }
+
     func run() throws {
-        StandardOutput.print(shell.script(after: after.duration.milliseconds / 1000))
+        StandardOutput.print(shell.script(after: after.duration.milliseconds / 1000, notify: notify))
     }
 }
 
@@ -37,13 +52,20 @@ struct ShellHookCommand: ParsableCommand {
 enum ShellHook: String, CaseIterable, ExpressibleByArgument {
     case bash, zsh, fish
 
-    /// The script, which notifies of commands of at least so many seconds.
-    func script(after seconds: Int64) -> String {
-        switch self {
-        case .bash: Self.bashScript.replacing("SECONDS_LIMIT", with: "\(seconds)")
-        case .zsh: Self.zshScript.replacing("SECONDS_LIMIT", with: "\(seconds)")
-        case .fish: Self.fishScript.replacing("SECONDS_LIMIT", with: "\(seconds)")
-        }
+    /// What `--notify` takes: a way of ``TerminalNotice``, or the one that the terminal understands.
+    static let ways = TerminalNotice.allCases.map(\.rawValue) + ["auto"]
+
+    /// The script, which notifies of commands of at least so many seconds, by the terminal where a way is named.
+    func script(after seconds: Int64, notify way: String? = nil) -> String {
+        let script =
+            switch self {
+            case .bash: Self.bashScript
+            case .zsh: Self.zshScript
+            case .fish: Self.fishScript
+            }
+        let report = "belfry shell-report" + (way.map { " --notify \($0)" } ?? "")
+        return script.replacing("SECONDS_LIMIT", with: "\(seconds)")
+            .replacing("belfry shell-report", with: report)
     }
 
     /// PS0 is expanded before a command runs, in the shell itself: no trap, and no process.
@@ -111,6 +133,8 @@ struct ShellReportCommand: ParsableCommand {
     var code: Int32
     @Option(help: "How long it took.")
     var seconds: Int64
+    @Option(help: "How the terminal itself notifies; the daemon does without.")
+    var notify: String?
     @Argument(help: "The command line.")
     var line: String
     @OptionGroup var common: CommonOptions
@@ -118,6 +142,14 @@ struct ShellReportCommand: ParsableCommand {
     func run() throws {
         guard let request = Self.request(line, code: code, seconds: seconds, Machine.environment) else {
             return
+        }
+        if let notify {
+            let way =
+                TerminalNotice(rawValue: notify) ?? TerminalNotice(environment: Machine.environment)
+            let end = request.text.split(separator: "\n").last.map(String.init) ?? ""
+            let bytes = way.bytes(title: request.title ?? "", body: end)
+            // The shell's own output goes elsewhere; the terminal is still there.
+            return try ControllingTerminal.write(bytes)
         }
         _ = try common.client().ask(Endpoints.notify(body: request))
     }
