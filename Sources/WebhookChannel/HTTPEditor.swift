@@ -99,7 +99,13 @@ package struct HTTPEditor: LevelChannel {
     private func take(_ step: LevelStep) async throws(DeliveryError) -> HTTPAnswer {
         let request = service.request(step, secrets: exchange.secrets)
         do throws(DeliveryError) {
-            return try await exchange.perform(request, at: clock.now)
+            let answer = try await exchange.perform(request, at: clock.now)
+            // Once: who moves again is refused.
+            guard let moved = service.following(answer, step, secrets: exchange.secrets) else {
+                return answer
+            }
+            logger.warning("the receiver has moved", metadata: ["hint": "\(moved.hint)"])
+            return try await exchange.perform(moved.request, at: clock.now)
         } catch .unreachable(let reason, let detail) where reason != .stopping {
             throw .retry(reason, detail: detail)
         }

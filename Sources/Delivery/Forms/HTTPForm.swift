@@ -50,11 +50,21 @@ package protocol HTTPLevelForm: HTTPService {
 
     /// Whether the message that was to be edited or removed is not there any more, or can't be edited any more.
     func isLost(_ answer: HTTPAnswer) -> Bool
+
+    /// The request that takes the step where the answer says the receiver is now, with what a person changes in the
+    /// configuration; `nil`: it has not moved.
+    func following(
+        _ answer: HTTPAnswer, _ step: LevelStep, secrets: FormSecrets
+    ) -> (request: HTTPRequest, hint: String)?
 }
 
 extension HTTPLevelForm {
     /// The HTTP sender that edits.
     package var carrier: FormCarrier { .httpLevel(self) }
+
+    package func following(
+        _ answer: HTTPAnswer, _ step: LevelStep, secrets: FormSecrets
+    ) -> (request: HTTPRequest, hint: String)? { nil }
 }
 
 /// What is done to a message of a service that edits in place.

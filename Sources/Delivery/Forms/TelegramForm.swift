@@ -23,7 +23,7 @@ package struct TelegramForm: HTTPLevelForm {
     private static let topicKey = "topic"
 
     package let reach: HTTPReach
-    private let chat: String
+    private var chat: String
     private let topic: Int?
 
     package init(_ values: FormValues) throws(FormError) {
@@ -61,6 +61,18 @@ package struct TelegramForm: HTTPLevelForm {
                 "deleteMessage", .object(["chat_id": chatID, "message_id": Int64(id).map { .int($0) }]),
                 secrets)
         }
+    }
+
+    /// A group that was upgraded has another number; what was posted there before is not known under it.
+    package func following(
+        _ answer: HTTPAnswer, _ step: LevelStep, secrets: FormSecrets
+    ) -> (request: HTTPRequest, hint: String)? {
+        guard answer.status == 400, let id = answer.json?["parameters"]?["migrate_to_chat_id"]?.int,
+            "\(id)" != chat
+        else { return nil }
+        var moved = self
+        moved.chat = "\(id)"
+        return (moved.request(step, secrets: secrets), "write chat: \(id)")
     }
 
     private func call(_ method: String, _ body: JSON, _ secrets: FormSecrets) -> HTTPRequest {

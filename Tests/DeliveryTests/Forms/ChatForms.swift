@@ -241,3 +241,23 @@ import Tracking
                 == "hooks.slack.com: services: token … is bad, and …")
     }
 }
+
+@Suite struct `a chat that moved` {
+    @Test func `is followed by each step, once`() throws {
+        let form = try Sample.telegram()
+        let secrets = FormSecrets(["token": ["1:a"]])
+        let answer = HTTPAnswer(
+            status: 400, body: Array(#"{"ok":false,"parameters":{"migrate_to_chat_id":-1001}}"#.utf8),
+            receiver: "https://api.telegram.org")
+        let moved = try #require(form.following(answer, .remove("5"), secrets: secrets))
+        #expect(moved.hint == "write chat: -1001")
+        #expect(moved.request.url.hasSuffix("/deleteMessage"))
+        #expect(JSON(parsing: moved.request.body[...])?["chat_id"]?.int == -1001)
+        var other = answer
+        other.body = Array(#"{"ok":false,"parameters":{"migrate_to_chat_id":-100}}"#.utf8)
+        #expect(form.following(other, .remove("5"), secrets: secrets) == nil)
+        other.body = Array(#"{"ok":false}"#.utf8)
+        #expect(form.following(other, .remove("5"), secrets: secrets) == nil)
+        #expect(try Sample.matrix().following(answer, .remove("5"), secrets: secrets) == nil)
+    }
+}
