@@ -34,6 +34,21 @@ import Tracking
         #expect(body(["**a**", "# b"]) == "<b>a</b>\n# b")
     }
 
+    @Test func `is for the user alone on GNOME's locked screen`() {
+        let item = ItemSnapshot(
+            key: .thread(bot: "sage", thread: "main"), revision: 1, bot: "sage", urgency: .normal,
+            reason: .first, at: start,
+            content: .messages(
+                count: 1, last: [Message(id: "1", bot: "sage", thread: "main", text: "a", at: start)]))
+        func scope(_ name: String) -> DesktopNotification.Hint? {
+            let server = DesktopServer(name: name, capabilities: ["body"])
+            return DesktopForm().render(NoticeComposer.compose(item), for: server).hints
+                .first { $0.name == "x-gnome-privacy-scope" }?.value
+        }
+        #expect(scope("gnome-shell") == .string("user"))
+        #expect(scope("dunst") == nil)
+    }
+
     @Test func `is left as it is of Belfry's own, which scripts send`() {
         #expect(body(["**a** <b>"], bot: "belfry") == "**a** &lt;b&gt;")
     }

@@ -75,6 +75,8 @@ package struct DesktopServer: Hashable, Sendable {
     }
     /// Whether a progress bar takes the place of title and text, instead of standing beside them.
     package var hidesTextBehindBar: Bool
+    /// Whether it hides what is for the user alone while the screen is locked.
+    package var hasPrivacyScopes: Bool
 
     /// The server of that name, which may be empty.
     package init(name: String?, capabilities: Set<String>) {
@@ -83,6 +85,8 @@ package struct DesktopServer: Hashable, Sendable {
         readsMarkup = capabilities.contains("body-markup") || name == "dunst"
         // - Source: xfce4-notifyd 0.7.3, xfce_notify_window_set_gauge_value.
         hidesTextBehindBar = name == "Xfce Notify Daemon"
+        // - Source: GNOME Shell, notificationDaemon.js: `x-gnome-privacy-scope`.
+        hasPrivacyScopes = name == "gnome-shell"
     }
 }
 
@@ -191,6 +195,7 @@ private struct RenderedNotice {
             ("desktop-entry", .string(form.desktopEntry)),
             ("x-kde-origin-name", .string(DesktopText.cleaned(notice.bot, limit: Self.titleLimit))),
         ]
+        if server.hasPrivacyScopes { hints.append(("x-gnome-privacy-scope", .string("user"))) }
         // The prefix matters: swaync replaces across apps. Where it is too long to send, ids alone must do.
         if let tag = DesktopText.name(form.desktopEntry + ":" + notice.tag, limit: Self.nameLimit) {
             // Two names of one thing.
