@@ -58,13 +58,14 @@ import Testing
               ops: { notifications: { icon: /usr/share/pixmaps/robot.png, urgency: low } }
               web: { notifications: { icon: face-monkey } }
             jobs:
-              a: { schedule: manual, shell: cat, notify: { urgency: normal, icon: drive-harddisk } }
+              a: { schedule: manual, shell: cat, notify: { urgency: normal, icon: drive-harddisk, sound: bell } }
               b: { schedule: manual, shell: cat }
             """)
         #expect(configuration.bots.map(\.icon) == ["/usr/share/pixmaps/robot.png", "face-monkey"])
         #expect(configuration.bots.map(\.urgency) == [.low, nil])
         #expect(configuration.jobs.map(\.spec.urgency) == [.normal, nil])
         #expect(configuration.jobs.map(\.spec.icon) == ["drive-harddisk", nil])
+        #expect(configuration.jobs.map(\.spec.sound) == ["bell", nil])
     }
 
     @Test(arguments: [

@@ -326,8 +326,9 @@ actor SurfaceLine: Keeper {
         let bot = tools.activeConfiguration.configuration.bot(snapshot.bot)
         var manner = bot.manner
         manner.answers = bot.contact != nil
-        var notice = NoticeComposer.compose(
-            snapshot, manner: manner, jobIcon: try await jobIcon(of: snapshot))
+        let spec = try await jobSpec(of: snapshot)
+        if let sound = spec?.sound { (manner.soundName, manner.sounds) = (sound, [:]) }
+        var notice = NoticeComposer.compose(snapshot, manner: manner, jobIcon: spec?.icon)
         // A desktop has buttons of its own.
         if !channel.seesPresence, case .question(let question) = snapshot.content {
             notice.links = tools.activeConfiguration.configuration.links(of: question)
@@ -355,10 +356,10 @@ actor SurfaceLine: Keeper {
         return next > clock.now ? next : nil
     }
 
-    /// The icon that the job of an item has now, of its own.
-    private func jobIcon(of snapshot: ItemSnapshot) async throws(LedgerError) -> String? {
+    /// How the job of an item is described now.
+    private func jobSpec(of snapshot: ItemSnapshot) async throws(LedgerError) -> JobSpec? {
         guard case .job(let name) = snapshot.key else { return nil }
-        return try await ledger.job(named: name)?.spec.icon
+        return try await ledger.job(named: name)?.spec
     }
 
     /// What a storm replaces in place: the first of its jobs that is still on the screen and has nothing to show there.

@@ -247,6 +247,11 @@ package struct JobFields: Sendable {
             "The icon of its notifications: a name or an absolute path.", option: "icon", isRemovable: true,
             shown: { $0[path: "notify.icon"]?.text.map { "icon: \($0)" } }),
         JobField(
+            "notify.sound", .text(), .at(\.sound),
+            "The sound of its notifications: a name of the sound theme (default: the bot's).",
+            option: "sound", isRemovable: true,
+            shown: { $0[path: "notify.sound"]?.text.map { "sound: \($0)" } }),
+        JobField(
             "labels", .variables(), .labels,
             "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
             option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },

@@ -50,6 +50,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var urgency: Urgency?
     /// The icon of its notices, a name or an absolute path; nil: the one that fits the news.
     package var icon: String?
+    /// The sound of its notices, a name of the sound theme; nil: that of its bot.
+    package var sound: String?
     /// How long a run that a person asked for must take for its success to be reported by the default route; nil: as
     /// long as ``Routine/completionAfter``.
     package var notifyAfter: Duration?
@@ -187,6 +189,7 @@ extension JobSpec {
         try read(&notify, .notify)
         try read(&urgency, .urgency)
         try read(&icon, .icon)
+        try read(&sound, .sound)
         try read(&notifyAfter, .notifyAfter)
         try read(&alertAfter, .alertAfter)
         try read(&labels, .labels)
