@@ -1,7 +1,8 @@
 /// A JSON value whose objects keep the order of their keys, so that the same value is the same bytes.
 ///
 /// The only JSON of the tree: hostile bytes become one by ``init(parsing:depth:repairing:)``, a `Codable` value by
-/// ``encode(_:sorted:)`` and ``decode(_:from:)``. Pure, and several times as fast as Foundation's coders.
+/// ``encode(_:sorted:)`` and ``decode(_:from:)``; what is written with every event writes itself by a ``JSONWriter``.
+/// Pure, and several times as fast as Foundation's coders.
 package enum JSON: Hashable, Sendable {
     /// `null`.
     case null
