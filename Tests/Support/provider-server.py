@@ -3,7 +3,8 @@
 
     provider-server.py SCRIPT
 
-SCRIPT is JSON, a list of answers in the order of the requests; the last one is for all that follow:
+SCRIPT is JSON, or @FILE that holds it: a list of answers in the order of the requests; the last one is for all that
+follow:
 
     {"status": 200, "headers": {"Content-Type": "text/event-stream"}, "body": "data: ...", "piece": 7, "then": "end"}
 
@@ -108,7 +109,11 @@ def leave_with_stdin():
 def main():
     # Whoever starts it may have blocked signals on the starting thread; a server must get TERM and INT.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    server = Server(json.loads(sys.argv[1]))
+    script = sys.argv[1]
+    if script.startswith("@"):
+        with open(script[1:], encoding="utf-8") as file:
+            script = file.read()
+    server = Server(json.loads(script))
     print(server.server_address[1], flush=True)
     threading.Thread(target=leave_with_stdin, daemon=True).start()
     server.serve_forever()

@@ -58,9 +58,17 @@ package final class ProviderServer: Sendable {
 
     /// Starts a server with these answers, the last of them for all further requests; returns when it listens.
     package init(_ answers: Answer...) async throws {
-        let script = String(decoding: try JSONEncoder().encode(answers), as: UTF8.self)
+        let script = try JSONEncoder().encode(answers)
+        var word = String(decoding: script, as: UTF8.self)
+        // The system takes no argument of more than 128 KiB. It is read before the first line is printed.
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        if script.count > 100_000 {
+            try script.write(to: URL(fileURLWithPath: folder.file("script")))
+            word = "@" + folder.file("script")
+        }
         process = try ChildProcess(
-            PythonTools.interpreter(), [PythonTools.script("provider-server.py"), script])
+            PythonTools.interpreter(), [PythonTools.script("provider-server.py"), word])
         var first = process.lines.makeAsyncIterator()
         guard let line = await first.next(), let port = Int(line) else { throw NoServer() }
         self.port = port
