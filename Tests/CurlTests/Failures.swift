@@ -71,7 +71,9 @@ import Testing
             if stage == .answering { code = Int(fault.code) }
         }
         #expect(code == 28)
-        #expect(await failure(of: try HookServer().url()) == nil)
+        let other = try await HookServer()
+        #expect(await failure(of: other.url()) == nil)
+        withExtendedLifetime(other) {}
     }
 
     @Test func `gives a handshake that never ends the time to connect`() async throws {
