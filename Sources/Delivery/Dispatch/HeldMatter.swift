@@ -46,9 +46,7 @@ package struct HeldMatter: Hashable, Codable, Sendable {
 
     /// What rules make of it now, on this channel.
     ///
-    /// - Parameters:
-    ///   - type: what routes name it by.
-    ///   - isWanted: whether a person asked for it: quiet hours and budgets do not apply.
+    /// `type` is what routes name it by. Where a person asked for it (`isWanted`), quiet hours and budgets do not apply.
     package func review(
         type: String, for channel: DispatchRules.Channel, by rules: DispatchRules,
         _ interruptions: Interruptions, isWanted: Bool, at now: Moment

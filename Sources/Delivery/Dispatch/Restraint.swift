@@ -13,7 +13,7 @@ package struct Restraint: Hashable, Sendable {
     package var sendsEachFailure = false
     /// How often an hour it may interrupt on one channel; nil: as often as it likes.
     package var budget: Int?
-    /// How long it holds that somebody acknowledged a failure; then a reminder follows. Nil: for as long as it fails.
+    /// How long it holds that somebody acknowledged a failure, before a reminder follows; nil: for as long as it fails.
     package var acknowledgedFor: Duration?
 
     /// None.
