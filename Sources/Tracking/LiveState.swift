@@ -166,6 +166,7 @@ extension LiveState {
             writer.member("etaAt", etaAt)
             writer.member("etaHigh", etaHigh)
             writer.member("etaLow", etaLow)
+            try writer.member("idle", encoding: idle, sorted: true)
             writer.member("message", message)
             writer.member("phase", phase)
             writer.member("progress", progress)
