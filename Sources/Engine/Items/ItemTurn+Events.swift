@@ -237,7 +237,7 @@ extension ItemTurn {
         let spec = run.spec ?? input.specs[run.id]
         var matter = Matter(record.event.fact)
         matter.wish = spec?.notify
-        describe(&matter, spec, job: run.job, bot: run.bot, urgency: nil)
+        matter.topic.labels = spec?.labels ?? [:]
         let (text, thread) = (run.charge(record.event), OwnThread.job(run.job))
         let shown = dispatch(record, matter, about: thread.key) { turn in
             (

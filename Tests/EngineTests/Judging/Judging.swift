@@ -57,7 +57,7 @@ private func task(_ id: String) -> LiveTask {
 
     @Test(arguments: [
         ("", false), ("F", false), ("FSFS", false), ("FSFSF", true), ("FSFSSF", true), ("FSSFFS", false),
-        ("FFFFFF", false), ("SSFSFSF", false), ("LSTSF", true),
+        ("FFFFFF", false), ("SSFSFSF", true), ("SSSFSFSF", false), ("LSTSF", true),
     ])
     func `finds a job unsteady whose last ends changed four times`(ends: String, isUnsteady: Bool) {
         let states = ends.map { end -> RunState in
