@@ -139,11 +139,13 @@ private struct Parts {
             for key in [ItemKey.thread(bot: "ops", thread: "deploys"), .job("backup")] {
                 var life = Life(seed: seed)
                 var item = KeptItem(key, bot: "ops")
-                for _ in 0..<15 {
+                for step in 0..<15 {
                     life.live(&item)
                     let state = try state(of: item)
                     let coded = try JSON.encode(item.content)
                     try #require(state == coded, "seed \(seed)")
+                    parts.look(at: item.content)
+                    guard step % 5 == 0 else { continue }
                     let record = ItemRecord(
                         key: key, revision: 1, state: state, flushAt: item.flushAt, updatedAt: life.now)
                     let reread = KeptItem(record, bot: "ops")
