@@ -197,6 +197,9 @@ private struct SharedPerformer: Performer {
     func start(_ order: AttemptOrder) { base.start(order) }
     func cancel(_ key: RunKey, reason: String) { base.cancel(key, reason: reason) }
     func ask(_ key: RunKey) { base.ask(key) }
+    var pausesAttempts: Bool { base.pausesAttempts }
+    func pause(_ key: RunKey) { base.pause(key) }
+    func resume(_ key: RunKey) { base.resume(key) }
     func acknowledge(_ key: RunKey) { base.acknowledge(key) }
     func waitForEvents() async -> Bool { await base.waitForEvents() }
     func takeEvents() -> [PerformerEvent] { base.takeEvents().filter { !desk.accept($0) } }

@@ -115,6 +115,12 @@ package final class ProgramPerformer: Performer {
         if !isPending, !reportFault(of: key) { base.ask(key) }
     }
 
+    package var pausesAttempts: Bool { base.pausesAttempts }
+
+    package func pause(_ key: RunKey) { base.pause(key) }
+
+    package func resume(_ key: RunKey) { base.resume(key) }
+
     package func acknowledge(_ key: RunKey) {
         if let reply = reply(of: key) { ReplyFiles.settle(besides: reply.note.output.path) }
         forget(key)
