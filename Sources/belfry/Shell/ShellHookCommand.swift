@@ -19,7 +19,7 @@ struct ShellHookCommand: ParsableCommand {
               eval "$(belfry shell-hook bash)"             in ~/.bashrc
               eval "$(belfry shell-hook zsh --after 1m)"   in ~/.zshrc
               belfry shell-hook fish | source              in ~/.config/fish/config.fish
-              eval "$(belfry shell-hook bash --notify auto)"   over ssh: your own terminal notifies
+              belfry shell-hook bash --notify auto         the terminal notifies, over ssh
             """)
 
     @Argument(help: "The shell: bash, zsh or fish.")
