@@ -108,7 +108,7 @@ import Tracking
         spec.concurrency = ConcurrencyKey(key: "disk, [a]: {b}", max: 2)
         (spec.urgency, spec.icon, spec.notifyAfter) = (.low, "/srv/a b.png", .zero)
         spec.notify = .only([.failed, .completed])
-        spec.alertAfter = 3
+        (spec.alertAfter, spec.sound) = (3, "bell: a")
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
         spec.usually = .seconds(300)
         spec.progress = ProgressReading(tool: .tar, total: 60 << 20)
