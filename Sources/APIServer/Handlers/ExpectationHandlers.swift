@@ -17,7 +17,7 @@ extension DaemonHandler {
         if let fault = JobName.fault(in: draft.name) {
             throw APIError(.badName, "the name \(Quoted.of(draft.name)): \(fault)")
         }
-        guard !["list", "rm"].contains(draft.name) else {
+        guard !["add", "list", "rm"].contains(draft.name) else {
             throw APIError(.badName, "a subcommand of belfry expect has the name \(Quoted.of(draft.name))")
         }
         guard links != nil else { throw APIError(.internalFault, "the key of addresses can't be read") }

@@ -30,9 +30,10 @@ struct ExpectCommand: ParsableCommand {
 
 struct ExpectAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "NAME", abstract: "Expects reports, or changes when they are due; prints the address.",
+        commandName: "add", abstract: "Expects reports, or changes when they are due; prints the address.",
         discussion: """
-              belfry expect nightly --cron "0 3 * * *" --zone Europe/Berlin --grace 30m
+              belfry expect add nightly --every 1d --grace 1h
+              belfry expect add nightly --cron "0 3 * * *" --zone Europe/Berlin
             """)
 
     @Argument(help: "Its name; without one, all are listed.")

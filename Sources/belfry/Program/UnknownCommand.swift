@@ -20,9 +20,9 @@ enum UnknownCommand {
         let knownBelow = group.subcommands.flatMap(names)
         if group.subcommands.isEmpty || knownBelow.contains(below) { return nil }
         let meant = hint(below, among: knownBelow, in: name)
-        // What follows `run` may be the name of a job, and what follows `messages` that of a bot; but no operand
-        // comes behind that.
-        let isName = ["run", "messages"].contains(name)
+        // What follows `run` may be the name of a job, what follows `messages` that of a bot, and what follows `expect`
+        // that of an expectation; but no operand comes behind that.
+        let isName = ["run", "messages", "expect"].contains(name)
         if isName, meant == nil || operand(words.dropFirst(2).first) == nil { return nil }
         return refusal(of: "\(name) \(below)", meant ?? "See: belfry \(name) --help")
     }
