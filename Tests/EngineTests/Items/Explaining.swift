@@ -219,10 +219,11 @@ extension Tower {
         let server = try await HookServer()
         let curl = try CurlMulti()
         let hook = try makeHook("hook", to: server.url(), curl: curl)
-        let dispatcher = Dispatcher(adding: [Quiet(end: at("12:00:00"))])
+        var bot = BotProfile(name: "ops", urgency: .normal)
+        bot.restraint.quiet = try DailyHours(["09:00-12:00"], in: .utc)
         try await Tower.run(
             keepers: [.items, .outbox], channels: [hook], routes: [Route(when: [.failed], to: ["hook"])],
-            dispatcher: dispatcher
+            bots: ["ops": bot]
         ) { tower in
             let run = try await tower.end("backup", .failed, exitCode: 1)
             try await tower.settled()
