@@ -15,6 +15,8 @@ private final class CallBox: Sendable {
     let calls = Mutex<[ToolCall]>([])
     /// A value for each call.
     let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+    /// What lets a call go on, where calls wait for that: a value for each.
+    let (permits, permitted) = AsyncStream.makeStream(of: Void.self)
     /// Whether a call that would not have ended was ended.
     let wasEnded = Mutex(false)
 }
@@ -31,7 +33,7 @@ private final class LoopScene: Sendable {
         _ server: ProviderServer, _ dialect: BotBackend.Dialect, maxTurns: Int = 20,
         clock: any WallClock = ManualClock(now: Moment(seconds: 1_793_000_000)),
         in home: TemporaryFolder? = nil, isRepeatable: Bool = false, isStopping: Bool = false,
-        model: String = "haiku", timeout: Duration? = nil, isEndless: Bool = false
+        model: String = "haiku", timeout: Duration? = nil, isEndless: Bool = false, isHeld: Bool = false
     ) throws {
         self.timeout = timeout
         folder = try home ?? TemporaryFolder()
@@ -51,6 +53,7 @@ private final class LoopScene: Sendable {
             perform: { call, _, _ in
                 box.calls.withLock { $0.append(call) }
                 box.arrived.yield()
+                if isHeld { for await _ in box.permits { break } }
                 if isEndless {
                     let (never, _) = AsyncStream.makeStream(of: Never.self)
                     for await _ in never {}
@@ -81,6 +84,22 @@ private final class LoopScene: Sendable {
             key: key, bot: "sage", text: "Hi", timeout: timeout, output: .init(path: folder.file("log")))
         order.older = older
         performer.start(.prompt(order))
+    }
+
+    /// Orders the reply, and lets its calls go on once it was reported that the tool is called: a later report takes the
+    /// place of one that nobody has read.
+    func replyThroughTool() async throws -> ExitRecord {
+        order()
+        var phases: [String?] = []
+        while !phases.contains("tool say") {
+            guard await performer.waitForEvents() else { throw CancellationError() }
+            for event in performer.takeEvents() {
+                if case .ended(let record) = event { return record }
+                if case .progress(_, let report) = event { phases.append(report.phase) }
+            }
+        }
+        for _ in 0..<9 { box.permitted.yield() }
+        return try await end().end
     }
 
     func reply() async throws -> (events: [PerformerEvent], end: ExitRecord) {
@@ -141,15 +160,11 @@ private final class LoopScene: Sendable {
         let (first, last) =
             dialect == .anthropic ? (Self.messages, Streams.messages) : (Self.chat, Streams.chat)
         let server = try await ProviderServer(.init(first, piece: 9), .init(last))
-        let scene = try LoopScene(server, dialect)
-        let (events, end) = try await scene.reply()
+        let scene = try LoopScene(server, dialect, isHeld: true)
+        let end = try await scene.replyThroughTool()
         let word = dialect == .anthropic ? "Hello" : "Hello there"
         #expect(end.reply == "Wait.\n\n\(word)" && end.fault == nil, "\(end)")
         #expect(scene.box.calls.withLock { $0.map(\.id) } == ["1-0", "1-1"])
-        let phases = events.compactMap {
-            if case .progress(_, let report) = $0 { report.phase } else { nil }
-        }
-        #expect(phases.contains("tool say"), "\(phases)")
         let offer = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
         #expect(offer["tools"]?.elements.count == 1)
         let body = try #require(JSON(parsing: Array(try await server.request().body.utf8)[...]))
