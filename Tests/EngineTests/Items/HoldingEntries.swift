@@ -78,6 +78,7 @@ import WebhookChannel
         try await Tower.run(channels: channels, routes: routes, bots: try bots(quiet: "09:00-12:00")) {
             tower in
             try await tower.say("first")
+            try await tower.settled()
             tower.clock.advance(by: .seconds(5))
             try await tower.until { try await tower.entries(of: "phone").count == 1 }
             try await tower.say("second")
@@ -155,6 +156,7 @@ import WebhookChannel
         try await Tower.run(channels: channels, routes: routes, bots: resting) { tower in
             try await tower.end("backup", .failed, exitCode: 1)
             try await tower.say("hello")
+            try await tower.settled()
             tower.clock.advance(by: .seconds(5))
             try await tower.until { try await tower.entries(of: "phone").count == 2 }
             let held = try await tower.control.digest()
@@ -173,6 +175,7 @@ import WebhookChannel
             try await tower.settled()
             #expect(try await tower.control.digest().isEmpty)
             try await tower.say("hello")
+            try await tower.settled()
             tower.clock.advance(by: .seconds(5))
             try await tower.until { try await tower.entries(of: "phone").count == 2 }
             #expect(try await states("hook", tower) == ["run.failed held"])
@@ -183,6 +186,7 @@ import WebhookChannel
         try await Tower.run(channels: channels, routes: routes, bots: try bots(quiet: "09:00-12:00")) {
             tower in
             let said = try await tower.say("hello")
+            try await tower.settled()
             tower.clock.advance(by: .seconds(5))
             try await tower.until { try await tower.entries(of: "phone").count == 1 }
             let run = try await tower.end("backup", .failed, exitCode: 1)
