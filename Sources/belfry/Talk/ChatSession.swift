@@ -32,8 +32,9 @@ final class ChatSession {
     /// When the last key was pressed, since boot.
     private var pressed = Duration.zero
     private var waiting = Waiting.nothing
-    /// What was entered and is not said yet: while the bot replies, or the daemon is away. Each has an id of its own, and
-    /// is said once, however often it is sent.
+    /// What was entered and is not said yet: while the bot replies, or the daemon is away.
+    ///
+    /// Each has an id of its own, and is said once, however often it is sent.
     private var entered: [SayRequest] = []
     /// Whether the first of these is shown as said.
     private var isFirstShown = false

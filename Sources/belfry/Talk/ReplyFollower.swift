@@ -66,7 +66,8 @@ struct ReplyFollower {
                 phase.show("queued")
                 if phase.isSilent, let bot = try? client.ask(Endpoints.bot(message.bot)) {
                     let why = bot.reason.map { " (\(PlainText.oneLine($0)))" } ?? ""
-                    phase.explain("\(bot.name) is \(bot.status ?? "busy")\(why); the message waits for its turn")
+                    let how = bot.status ?? "busy"
+                    phase.explain("\(bot.name) is \(how)\(why); the message waits for its turn")
                 }
             } catch {
                 guard error.code.row.exitCode == 3 else { throw error }

@@ -58,10 +58,10 @@ import Tracking
     /// The texts in the order in which they stand there.
     private func order(_ words: [String], in prompt: ReplyPrompt?) -> [String] {
         let text = (prompt?.earlier.map(\.text) ?? []).joined(separator: "\n") + (prompt?.text ?? "")
-        return words.filter { text.contains(">\($0)<") }
-            .sorted {
-                text.firstRange(of: ">\($0)<")!.lowerBound < text.firstRange(of: ">\($1)<")!.lowerBound
-            }
+        let places = words.compactMap { word in
+            text.firstRange(of: ">\(word)<").map { (word, $0.lowerBound) }
+        }
+        return places.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
     private static let words = ["one", "two", "three", "four"]
