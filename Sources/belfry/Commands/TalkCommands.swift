@@ -148,9 +148,10 @@ struct MessageListCommand: ParsableCommand {
         commandName: "list", abstract: "Lists messages, newest first.",
         discussion: """
             Ids are shown by their last eight digits, which all commands accept. A dot marks
-            what nobody has read, a star what is pinned. A search finds the words that you
-            name, or else words that begin with them: the best first, or the newest where more
-            than 10,000 messages match.
+            what nobody has read, a star what is pinned.
+
+            A search finds the words that you name, or else words that begin with them: the
+            best first, or the newest where more than 10,000 messages match.
 
               belfry messages list ops --json
               belfry messages ops --limit 5
