@@ -31,6 +31,7 @@ package struct DaemonClient: Sendable {
     /// - Parameters:
     ///   - sockets: The control sockets, in the order in which they are tried.
     ///   - timeout: After this time without a sign of life the daemon counts as dead.
+    /// - Returns: A client for that socket.
     /// - Throws: What the first one said, with ``ErrorCode/noDaemon``, when nobody answers on any.
     package static func first(of sockets: [String], timeout: Duration) throws(APIError) -> DaemonClient {
         var failure: APIError?

@@ -172,14 +172,15 @@ import Testing
         let answer = try await belfry.shell(
             """
             exec python3 -c '
-            import os, socket, subprocess, threading, time
+            import os, socket, subprocess, threading
+            pause = threading.Event()
             idle = [socket.socket(socket.AF_UNIX) for _ in range(256)]
             for one in idle: one.connect(os.environ["BELFRY_SOCKET"])
             def stay():
                 while True:
                     for one in idle: one.send(b"GET /healthz HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n")
                     for one in idle: one.recv(4096)
-                    time.sleep(1)
+                    pause.wait(1)
             threading.Thread(target=stay, daemon=True).start()
             raise SystemExit(subprocess.call(["belfry", "exec", "--name", "probe", "--", "sh", "-c", "echo out; exit 3"]))
             '

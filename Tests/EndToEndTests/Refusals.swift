@@ -107,7 +107,7 @@ import Testing
         (["config", "zzz"], #"no command "config zzz". See: belfry config --help"#),
         (["cancel", "x"], #"no command "cancel". Did you mean "belfry run cancel"?"#),
         (["logs", "x"], #"no command "logs". Did you mean "belfry run logs"?"#),
-        (["pause", "x"], #"no command "pause". Did you mean "belfry job pause"?"#),
+        (["pause", "x"], #"no command "pause". Did you mean "belfry job pause" or "belfry run pause"?"#),
         (["stop", "x"], #"no command "stop". Did you mean "belfry run cancel"?"#),
         (["job", "logs", "x"], #"no command "job logs". Did you mean "belfry run logs"?"#),
         (["run", "lgos", "x"], #"no command "run lgos". Did you mean "logs"?"#),

@@ -43,8 +43,9 @@ package final class ManualClock: WallClock {
         advance(by: moment - now)
     }
 
-    /// Moves the clock on to `moment`, which must not have passed, and wakes nobody yet: who asks meanwhile learns the
-    /// new time before those who sleep. The next ``advance(by:)`` or ``advance(to:)`` wakes all who are due.
+    /// Moves the clock on to `moment`, which must not have passed, and wakes nobody yet.
+    ///
+    /// Who asks meanwhile learns the new time before those who sleep. The next ``advance(by:)`` or ``advance(to:)`` wakes all who are due.
     package func pass(to moment: Moment) {
         state.withLock { state in
             state.sinceBoot += moment - state.now

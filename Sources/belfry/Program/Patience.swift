@@ -32,6 +32,8 @@ enum Patience {
     /// - Parameters:
     ///   - socket: The daemon's control socket.
     ///   - longest: So long the daemon may work on one answer, or as long as a sign of life is waited for.
+    /// - Returns: A client that has not connected yet.
+    /// - Throws: ``ErrorCode/badValue`` where `BELFRY_TIMEOUT` is no number of seconds from 1 to 86400.
     static func client(
         for socket: String, longest: Duration = .seconds(30)
     ) throws(APIError) -> DaemonClient {

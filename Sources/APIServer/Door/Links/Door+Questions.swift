@@ -21,7 +21,9 @@ extension Door {
         }
     }
 
-    /// The page; with the number of a choice that one comes first. Looking answers nothing.
+    /// The page, which answers nothing by itself.
+    ///
+    /// With the number of a choice that one comes first.
     private func show(_ id: String, choice: String? = nil) async -> APIResponse {
         do throws(EngineError) {
             let record = try await control.question(id)
