@@ -46,7 +46,8 @@ import Tracking
 
     private static let items: Set<String> = [
         "\(question)",
-        "thread:belfry/bot ops", "thread:belfry/gateway ops",
+        "thread:belfry/bot ops", "thread:belfry/gateway ops", "thread:belfry/expect nightly",
+        "thread:belfry/job backup",
         "job:backup", "thread:ops/main", "thread:belfry/channel hook", "thread:belfry/clock",
         "thread:belfry/config", "thread:belfry/ledger", "thread:belfry/test desk",
     ]
@@ -64,6 +65,7 @@ import Tracking
             case .channelFailing, .channelDisabled, .channelRestored:
                 Fact(type, FactColumns(reason: "timeout", channel: "hook"))
             case .messagePosted: .messagePosted(Fact.Post("m1", bot: "ops"))
+            case .expectLate, .expectRecovered: Fact(type, FactColumns(subject: "nightly"))
             default:
                 Fact(
                     type,
