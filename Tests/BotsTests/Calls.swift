@@ -178,6 +178,26 @@ enum Streams {
         #expect(try await scene.ask().failure?.kind == .rateLimited(after: .seconds(3600)))
     }
 
+    @Test(arguments: [
+        (429, ["retry-after-ms": "7200000", "Retry-After": "1"], ReplyFailure.Retry.after(.seconds(7200))),
+        (429, ["Retry-After": "Mon, 26 Oct 2026 08:33:20 GMT"], .after(.seconds(3600))),
+        (529, ["x-should-retry": "false", "Retry-After": "1"], .never),
+        (500, ["x-should-retry": "False"], .never),
+    ])
+    func `is repeated as the provider's headers advise`(
+        status: Int, headers: [String: String], retry: ReplyFailure.Retry
+    ) async throws {
+        let scene = try Scene(
+            await ProviderServer(
+                .init("{}", status: status, type: "application/json", headers: headers), .init(Streams.chat)))
+        // None of them is asked for again at once: the second answer would be a reply.
+        #expect(try await scene.ask().failure?.retry == retry)
+    }
+
+    @Test func `is given up after a minute of silence, unless set otherwise`() {
+        #expect(BotCall.Timeouts().silence == .seconds(60))
+    }
+
     @Test(arguments: [BotBackend.Dialect.anthropic, .openAI])
     func `waits until the rates of Anthropic's headers end`(dialect: BotBackend.Dialect) async throws {
         let headers = [
