@@ -103,8 +103,12 @@ extension DaemonHandler {
 
     /// The bots that are described, and those that jobs or messages name, by name.
     func bots() async throws(APIError) -> [WireBot] {
+        try await bots(as: await reading(await control.desk.survey()))
+    }
+
+    /// The same, with what is known of each already.
+    func bots(as surveys: [String: BotSurvey]) async throws(APIError) -> [WireBot] {
         let unread = try await reading(await control.ledger.unread())
-        let surveys = try await reading(await control.desk.survey())
         let atWork = await control.runs.botsAtWork
         let jobs = await control.slots.countsOfBots()
         let described = control.activeConfiguration.configuration.bots

@@ -26,7 +26,7 @@ extension DaemonHandler {
             dead: engine.outbox[.dead] ?? 0)
         status.channels = engine.channels.map { WireChannel($0.channel, $0.health) } + leftOutChannels
         let speakers = control.activeConfiguration.configuration.speakers
-        status.bots = try await bots().filter { speakers.contains($0.name) }.map {
+        status.bots = try await bots(as: engine.bots).filter { speakers.contains($0.name) }.map {
             WireBotState(name: $0.name, status: $0.status ?? "", since: $0.since, reason: $0.reason)
         }
         status.problems = engine.problems.map {

@@ -19,6 +19,8 @@ package struct EngineStatus: Sendable {
     /// The warden's process; nil: none answers.
     package var warden: Int32?
     package var problems: [EngineProblem]
+    /// What is known of each bot that has a provider, by name.
+    package var bots: [String: BotSurvey]
     /// The release of the zone data that slots follow; nil: the machine does not say.
     package var tzdata: String?
 }
@@ -45,16 +47,18 @@ extension Control {
         let outbox = try await read { () async throws(LedgerError) in try await ledger.outboxCounts() }
         let summary = await slots.summary()
         let running = await runs.running
+        let bots = try await read { () async throws(LedgerError) in try await desk.survey() }
         var status = EngineStatus(
             since: startedAt.now, uptime: clock.sinceBoot - startedAt.sinceBoot,
             configuration: configuration.path, jobs: summary.jobs, running: running,
             queued: max(0, summary.active - running), next: summary.next, outbox: outbox,
             channels: configuration.channels.map { ($0, channels[$0.name]) },
-            warden: await runs.wardenProcess, problems: [], tzdata: summary.tzdata)
+            warden: await runs.wardenProcess, problems: [], bots: bots,
+            tzdata: summary.tzdata)
         status.problems =
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
-            + problems(of: summary) + problems(of: configuration.leftOut) + (try await problemsOfBots())
+            + problems(of: summary) + problems(of: configuration.leftOut) + problems(of: bots)
             + problemsOfGateways()
             + host.problems()
         for channel in configuration.channels where channel.kind.isLevel {
@@ -182,20 +186,19 @@ extension Control {
     }
 
     /// Bots that can't be asked; one whose key can't be read is left out, and reported so.
-    private func problemsOfBots() async throws(EngineError) -> [EngineProblem] {
-        try await read { () async throws(LedgerError) in try await desk.survey() }
-            .sorted { $0.key < $1.key }.compactMap { name, survey in
-                let view = survey.view
-                guard view.status != .online, survey.knowledge.fault == nil else { return nil }
-                let why = view.text.map { $0.hasPrefix("\(name): ") ? $0.dropFirst(name.count + 2) : $0[...] }
-                return EngineProblem(
-                    kind: "bot",
-                    message: "bot \"\(name)\" is \(view.status.rawValue)" + (why.map { ": \($0)" } ?? ""),
-                    hint: view.reason == RunReason.budget.rawValue
-                        ? "see what it used with: belfry bot show \(name)"
-                        : "try it with: belfry bot test \(name)",
-                    isWarning: true)
-            }
+    private func problems(of bots: [String: BotSurvey]) -> [EngineProblem] {
+        bots.sorted { $0.key < $1.key }.compactMap { name, survey in
+            let view = survey.view
+            guard view.status != .online, survey.knowledge.fault == nil else { return nil }
+            let why = view.text.map { $0.hasPrefix("\(name): ") ? $0.dropFirst(name.count + 2) : $0[...] }
+            return EngineProblem(
+                kind: "bot",
+                message: "bot \"\(name)\" is \(view.status.rawValue)" + (why.map { ": \($0)" } ?? ""),
+                hint: view.reason == RunReason.budget.rawValue
+                    ? "see what it used with: belfry bot show \(name)"
+                    : "try it with: belfry bot test \(name)",
+                isWarning: true)
+        }
     }
 
     /// Gateways whose own jobs are watched, and not all well.

@@ -220,6 +220,23 @@ import Tracking
             #expect(status.problems.map(\.kind) == ["noWarden"])
         }
     }
+
+    @Test func `shows a bot that can't be asked as it is, and as a problem`() async throws {
+        try await Tower.run(keepers: [], bots: ["sage": try BudgetScene.bot(nil)]) { tower in
+            #expect(try await tower.control.status().bots["sage"]?.view.status == .online)
+            let outcome = BotReply.Outcome.failed(.auth, "sage: refused")
+            try await tower.ledger.commit([
+                .recordReply(
+                    BotReply(
+                        bot: "sage", month: "2026-03", at: tower.clock.now, usage: BotUsage(),
+                        outcome: outcome))
+            ])
+            let status = try await tower.control.status()
+            #expect(status.bots.mapValues(\.view.status) == ["sage": .blocked])
+            let problems = status.problems.filter { $0.kind == "bot" }.map(\.message)
+            #expect(problems == ["bot \"sage\" is blocked: refused"])
+        }
+    }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `a reload` {
