@@ -136,26 +136,44 @@ enum TeamTools {
         return false
     }
 
+    /// Leaves the place of `parent` to others while `body` waits.
+    private static func waiting(
+        _ request: ToolRequest, _ parent: RunRecord,
+        _ body: () async throws(APIError) -> [RunRecord]
+    ) async throws(APIError) -> [RunRecord] {
+        let runs = request.daemon.control.runs
+        await runs.set(parent.id, waitsIn: request.key, true)
+        do throws(APIError) {
+            let rows = try await body()
+            await runs.set(parent.id, waitsIn: request.key, false)
+            return rows
+        } catch {
+            await runs.set(parent.id, waitsIn: request.key, false)
+            throw error
+        }
+    }
+
     /// Waits for the ends of the subtasks, shows them as parts of the run, and ends them when that ends first.
     private static func results(
         of children: [RunRecord], _ prompts: [String], _ request: ToolRequest, _ parent: RunRecord
     ) async throws(APIError) -> String {
         let daemon = request.daemon
         let watch = RunWatch(daemon)
-        let ends = try await watch.ends(
-            of: children.map(\.id), within: patience, for: parent.id
-        ) { rows in
-            var parts: [WireToolProgress] = []
-            for (number, row) in rows.enumerated() {
-                var report = ProgressReport(message: CleanText.line(prompts[number], limit: 100))
-                let live = await daemon.control.board.state(of: row.id)
-                let progress = live?.progress
-                parts.append(WireToolProgress(live, of: row.name, hasEnded: row.state.isEnded))
-                report.part = ReportedPart(
-                    path: "\(row.bot.prefix(26)).\(row.ordinal)", progress: progress, word: row.partWord)
-                _ = await daemon.control.board.receive(report, of: parent.id, at: daemon.control.clock.now)
+        let ends = try await waiting(request, parent) { () async throws(APIError) in
+            try await watch.ends(of: children.map(\.id), within: patience, for: parent.id) { rows in
+                var parts: [WireToolProgress] = []
+                for (number, row) in rows.enumerated() {
+                    var report = ProgressReport(message: CleanText.line(prompts[number], limit: 100))
+                    let live = await daemon.control.board.state(of: row.id)
+                    let progress = live?.progress
+                    parts.append(WireToolProgress(live, of: row.name, hasEnded: row.state.isEnded))
+                    report.part = ReportedPart(
+                        path: "\(row.bot.prefix(26)).\(row.ordinal)", progress: progress, word: row.partWord)
+                    _ = await daemon.control.board.receive(
+                        report, of: parent.id, at: daemon.control.clock.now)
+                }
+                request.report(WireToolProgress(together: parts))
             }
-            request.report(WireToolProgress(together: parts))
         }
         for row in ends where !row.state.isEnded {
             do throws(EngineError) {

@@ -93,6 +93,13 @@ package actor RunKeeper: Keeper {
     /// Forgets what a run that was never made brought along.
     package func takeBack(from cause: String) { orders.takeBack(from: cause) }
 
+    /// A run under way begins or ends to wait, in a call of this name, for runs that it handed out; meanwhile these may
+    /// have its place.
+    package func set(_ run: String, waitsIn call: String, _ waits: Bool) {
+        runs.set(run, waitsIn: call, waits)
+        if waits { loop.bell.ring() }
+    }
+
     /// Ends a run.
     ///
     /// Returns when the request is in the ledger: it holds although the daemon ends now.

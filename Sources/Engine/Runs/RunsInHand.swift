@@ -38,6 +38,14 @@ struct RunsInHand {
         queue.leave(after.id, entry.placesToLeave(keepsTurn: !after.state.isEnded && after.attempt > 1))
     }
 
+    /// The run waits, in a call of this name, for runs that it handed out, or no longer.
+    ///
+    /// It takes up no room meanwhile: else many such runs would keep out those that they wait for.
+    func set(_ id: String, waitsIn call: String, _ waits: Bool) {
+        guard let entry = active[id] else { return }
+        if waits { entry.callsThatWait.insert(call) } else { entry.callsThatWait.remove(call) }
+    }
+
     /// The clocks when the run began to wait: now, or before its first attempt.
     mutating func beginWait(of id: String, at now: ClockReading) -> ClockReading {
         waitingSince.removeValue(forKey: id) ?? now
@@ -64,6 +72,9 @@ struct RunsInHand {
 /// How much may go on at a time.
 package struct RunLimits: Hashable, Sendable {
     /// Runs that are to be started, or are started, and have not ended.
+    ///
+    /// A run does not count while it waits for others that it handed out. When it goes on there may be more than this;
+    /// none is started before there are fewer.
     ///
     /// Starts have no cap of their own: the warden makes one after the other, half a millisecond each, so that many
     /// orders on their way are no storm, and with few of them each few starts would cost a commit.
@@ -116,7 +127,9 @@ struct ActiveRuns {
     }
 
     /// How many more may be started now.
-    func room(within limits: RunLimits) -> Int { limits.running - runs.values.count { !$0.isLeaving } }
+    func room(within limits: RunLimits) -> Int {
+        limits.running - runs.values.count { !$0.isLeaving && $0.callsThatWait.isEmpty }
+    }
 
     /// The attempt's run, which its performer has just reported; nil when it is none of ours.
     func known(_ key: RunKey) -> RunRecord? {
@@ -207,6 +220,9 @@ final class ActiveRun {
     var isLeaving = false
     /// Whether its attempt has ended, and what follows is not decided yet, because the ledger can't be read.
     var isUndecided = false
+
+    /// Its calls that wait for runs which it handed out.
+    var callsThatWait: Set<String> = []
 
     /// What checks its work, which has ended well; nil: nothing does now.
     var check: RunCheck?

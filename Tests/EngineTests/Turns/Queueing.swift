@@ -245,6 +245,30 @@ import Tracking
         #expect(runs.takeTurns(at: .zero).map(\.id) == ["2"])
     }
 
+    @Test func `have the place of one that waits for what it handed out`() {
+        var runs = RunsInHand(limits: RunLimits(running: 1))
+        runs.adopt(run("1", .running), by: .warden, places: [])
+        for id in ["2", "3"] {
+            runs.queue.join(
+                Waiting(run(id, .queued), .manual("job").with { $0.overlap = .allow }), first: false)
+        }
+        #expect(runs.takeTurns(at: .zero).isEmpty)
+        runs.set("1", waitsIn: "call", true)
+        runs.set("1", waitsIn: "other", true)
+        runs.set("1", waitsIn: "other", false)
+        #expect(runs.wait(of: "2") == nil)
+        #expect(runs.takeTurns(at: .zero).map(\.id) == ["2"])
+        runs.adopt(run("2", .running), by: .warden, places: [])
+        #expect(runs.takeTurns(at: .zero).isEmpty)
+        // One too many: the next one waits until both are done.
+        runs.set("1", waitsIn: "call", false)
+        runs.noteEnd(run("2", .completed))
+        #expect(runs.wait(of: "3")?.kind == .cap)
+        #expect(runs.takeTurns(at: .zero).isEmpty)
+        runs.noteEnd(run("1", .completed))
+        #expect(runs.takeTurns(at: .zero).map(\.id) == ["3"])
+    }
+
     @Test func `leave their job's turn to the next when they end, and keep it for another attempt`() {
         for (keepsTurn, next) in [(true, []), (false, ["2"])] {
             var runs = RunsInHand(limits: RunLimits())
