@@ -1,5 +1,7 @@
 import API
+import Engine
 import Host
+import Prompting
 import TestSupport
 import Testing
 import Tracking
@@ -51,5 +53,27 @@ import Tracking
         #expect(applied.status == 2 && applied.errors.contains("--bot"), "\(applied)")
         let none = try await run.belfry("import claude none.json")
         #expect(none.status != 0 && none.errors.contains("no scheduled tasks can be read"))
+    }
+
+    @Test func `adds each as a prompt of the bot, whatever else is said of it`() async throws {
+        try await House.whileStanding { house in
+            house.control.activeConfiguration.change {
+                $0.bots = ["cc": BotProfile(name: "cc", contact: BotInUse(nil))]
+            }
+            let tasks =
+                #"{"tasks":[{"id":"a1","cron":"7 9 * * 1-5","prompt":"Summarize.","recurring":true,"agent":{"x":[1]}}]}"#
+            let path = house.folder.file("tasks.json")
+            try SmallFile.replace(path, with: Array(tasks.utf8))
+            let applied = try await house.belfry("import", "claude", path, "--bot", "cc", "--apply")
+            #expect(applied.status == 0, "\(applied)")
+            #expect(applied.output.hasPrefix("claude-a1 (\(path)#1): added\n"), "\(applied)")
+            let shown = try await house.belfry("job", "show", "claude-a1", "--json")
+            let job = try WireCoding.decode(WireJob.self, from: shown.output.utf8)
+            #expect(job.bot == "cc" && job.prompt == "Summarize." && job.origin == "import")
+            #expect(job.schedule.kind == "cron" && job.schedule.text == "7 9 * * 1-5")
+            #expect(job.policies["catchUp.mode"] == .string("none"))
+            let unknown = try await house.belfry("import", "claude", path, "--bot", "dd", "--apply")
+            #expect(unknown.status == 1 && unknown.output.contains("not added: "), "\(unknown)")
+        }
     }
 }
