@@ -43,7 +43,25 @@ import Tracking
         #expect(bot["backend"].text == "openclaw" && bot["status"].text == "online")
     }
 
-    @Test func `is asked by the clock, and its reply survives a kill of both sides`() async throws {
+    @Test func `is asked by the clock`() async throws {
+        let gateway = try await GatewayEmulator()
+        let belfry = try home(
+            gateway, jobs: "jobs: { report: { schedule: \"* * * * * *\", bot: opta, prompt: \"Report.\" } }")
+        try await belfry.start()
+        let sent = await gateway.request("chat.send")
+        #expect(sent.params["message"]?.text?.contains("Report.") == true)
+        try await until {
+            try await belfry.json("runs", "report").list.contains { $0["state"].text == "completed" }
+        }
+        let message = try await belfry.json("messages", "opta").list.first {
+            $0["text"].text == "Hello there"
+        }
+        #expect(message?["thread"].text == "report")
+    }
+
+    @Test func `is asked once, and its reply is kept whole, though the daemon is killed in the middle`()
+        async throws
+    {
         let gateway = try await GatewayEmulator()
         gateway.reply(with: .init("First ", "half, ", "second half.", pauseAfter: 2))
         let belfry = try home(
