@@ -46,16 +46,17 @@ import Tracking
     @Test func `is asked by the clock`() async throws {
         let gateway = try await GatewayEmulator()
         let belfry = try home(
-            gateway, jobs: "jobs: { report: { schedule: \"* * * * * *\", bot: opta, prompt: \"Report.\" } }")
+            gateway, ", session: direct",
+            jobs: "jobs: { report: { schedule: \"* * * * * *\", bot: opta, prompt: \"Report.\" } }")
         try await belfry.start()
         let sent = await gateway.request("chat.send")
         #expect(sent.params["message"]?.text?.contains("Report.") == true)
         try await until {
             try await belfry.json("runs", "report").list.contains { $0["state"].text == "completed" }
         }
-        let message = try await belfry.json("messages", "opta").list.first {
-            $0["text"].text == "Hello there"
-        }
+        let messages = try await belfry.json("messages", "opta").list
+        #expect(messages.contains { $0["text"].text == "Hello there" })
+    }
         #expect(message?["thread"].text == "report")
     }
 
