@@ -57,8 +57,6 @@ import Tracking
         let messages = try await belfry.json("messages", "opta").list
         #expect(messages.contains { $0["text"].text == "Hello there" })
     }
-        #expect(message?["thread"].text == "report")
-    }
 
     @Test func `is asked once, and its reply is kept whole, though the daemon is killed in the middle`()
         async throws
