@@ -161,6 +161,25 @@ import Testing
         #expect(try await belfry.json("runs").list.count == 1)
     }
 
+    @Test func `is refused a bot whose budget is used up`() async throws {
+        let lead = try await ProviderServer(
+            Self.delegation(#"{"bot":"critic","prompt":"Find its faults"}"#), Self.reply("I gave up."))
+        let critic = try await ProviderServer(Self.reply("Two faults.", tokens: 50))
+        let belfry = try await Belfry.start(
+            "bots:\n" + Self.bot("lead", lead, "team: [critic]")
+                + Self.bot("critic", critic, "budget: { tokens: 10, per: month }") + "jobs:\n"
+                + "  judge: { schedule: manual, bot: critic, prompt: \"Judge it\" }\n"
+                + "  plan: { schedule: manual, bot: lead, prompt: \"Plan it\" }\n")
+        for job in ["judge", "plan"] {
+            #expect(try await belfry.run("run", job, "--follow").code == 0)
+        }
+        _ = try await lead.request()
+        let text = try result(try await lead.request())
+        #expect(text.hasPrefix("critic: its budget for "), "\(text)")
+        let names = try await belfry.json("runs").list.compactMap { $0["name"].text }
+        #expect(Set(names) == ["judge#1", "plan#1"])
+    }
+
     @Test func `that leads back to itself is refused`() async throws {
         let server = try await ProviderServer(Self.reply("?"))
         let belfry = try Belfry(

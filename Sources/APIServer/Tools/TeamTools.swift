@@ -13,10 +13,6 @@ enum TeamTools {
 
     /// The name of the tool, which each bot with a team has.
     static let name = "delegate"
-    /// How many bots may hand on one after the other.
-    static let deepest = 3
-    /// So many subtasks a run may hand out in all.
-    static let broadest = 10
     /// The subtasks are waited for so long at most.
     private static let patience = Duration.seconds(24 * 3600)
 
@@ -32,7 +28,7 @@ enum TeamTools {
                         ToolParameter(
                             "prompt", .text(limit: 20_000), "All that it must know to do its part.",
                             isRequired: true),
-                    ], most: broadest), "The subtasks.", isRequired: true)
+                    ], most: HandingOn.broadest), "The subtasks.", isRequired: true)
         ], isRepeatable: true,
         obstacle: { user in
             user.team.isEmpty
@@ -80,60 +76,26 @@ enum TeamTools {
         _ bots: [String], besides handed: Int, _ request: ToolRequest, _ parent: RunRecord
     ) async throws(APIError) {
         let daemon = request.daemon
-        let team = request.user.team
-        for bot in bots where !team.contains(bot) {
-            throw APIError(
-                .noSuchBot, "\"\(CleanText.line(bot, limit: 63))\" is not of your team",
-                hint: "Your team: \(team.joined(separator: ", ")).")
-        }
-        if let bot = bots.first(where: { leads(from: $0, to: request.user.bot.name, daemon) }) {
-            throw APIError(
-                .badValue, "the team of \(bot) leads back to you: each could wait for the other",
-                hint: "Do it yourself, or hand it to another bot.")
-        }
         var chain = [parent]
-        while let above = chain.last?.parent, chain.count <= deepest {
+        while let above = chain.last?.parent, chain.count <= HandingOn.deepest {
             guard let run = try await daemon.reading(await daemon.control.ledger.run(id: above)) else {
                 break
             }
             chain.append(run)
         }
-        if let bot = bots.first(where: { bot in chain.contains { $0.bot == bot } }) {
-            throw APIError(
-                .badValue, "\(bot) waits for what you do: it can't be handed a part of it",
-                hint: "Do it yourself, or hand it to another bot.")
-        }
-        guard chain.count <= deepest else {
-            throw APIError(
-                .badValue, "work is handed on at most \(deepest) times, and was so often",
-                hint: "Do it yourself.")
-        }
-        guard handed + bots.count <= broadest else {
-            throw APIError(
-                .badValue,
-                "a run hands out at most \(broadest) subtasks, and this one has handed out \(handed)",
-                hint: "Do the rest yourself.")
-        }
-        for bot in Set(bots + [request.user.bot.name]).sorted() {
+        let asker = request.user.bot.name
+        var teams = daemon.control.activeConfiguration.configuration.bots
+            .compactMapValues { $0.contact?.team }
+        teams[asker] = request.user.team
+        let handing = HandingOn(teams: teams, asker: asker, chain: chain.map(\.bot), handed: handed)
+        if let refusal = handing.refusal(of: bots) { throw refusal }
+        for bot in Set(bots + [asker]).sorted() {
             do throws(AttemptFault) {
                 _ = try await daemon.control.desk.bot(bot)
             } catch {
                 throw APIError(.badValue, error.text)
             }
         }
-    }
-
-    /// Whether a bot may hand on, over whomever, to another one.
-    private static func leads(from bot: String, to other: String, _ daemon: DaemonHandler) -> Bool {
-        let bots = daemon.control.activeConfiguration.configuration.bots
-        var (seen, next) = (Set([bot]), [bot])
-        while let name = next.popLast() {
-            for member in bots[name]?.contact?.team ?? [] {
-                if member == other { return true }
-                if seen.insert(member).inserted { next.append(member) }
-            }
-        }
-        return false
     }
 
     /// Leaves the place of `parent` to others while `body` waits.
