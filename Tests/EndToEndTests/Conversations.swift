@@ -88,6 +88,38 @@ import Testing
         try await until { try await texts(belfry).last == "bot: ok" }
     }
 
+    @Test func `answers together what was said while its provider was away`() async throws {
+        let port = try RefusingPort.makeFree()
+        let belfry = try await Belfry.start(
+            """
+            bots:
+              sage:
+                backend: { kind: openai, url: "http://127.0.0.1:\(port)/v1", allow: [127.0.0.1/32] }
+                model: small
+            """)
+        for text in ["first", "second", "third"] {
+            #expect(try await belfry.run("send", "sage", text).code == 0)
+        }
+        let said = try await belfry.json("messages", "sage").list.map { $0["id"].text }
+        try await until { try await !belfry.json("runs", "sage.reply").list.isEmpty }
+        // The attempt that is due or under way now is in vain as well; the next ones know all that was said.
+        let attempt = try #require(try await belfry.json("run", "show", "sage.reply#1")["attempt"].integer)
+        try await until {
+            try await belfry.json("run", "show", "sage.reply#1")["attempt"].integer ?? 0 > attempt
+        }
+        let server = try await ProviderServer(.init(Self.chat("ok")), at: port)
+        let asked = try turns(try await server.request())
+        let first = try #require(asked.first?.firstRange(of: ">first<"))
+        let second = try #require(asked.first?.firstRange(of: ">second<"))
+        let third = try #require(asked.first?.firstRange(of: ">third<"))
+        #expect(first.upperBound <= second.lowerBound && second.upperBound <= third.lowerBound)
+        #expect(asked.count == 1)
+        try await until { try await texts(belfry).contains("bot: ok") }
+        #expect(try await texts(belfry) == ["user: first", "user: second", "user: third", "bot: ok"])
+        let kept = try await belfry.json("messages", "sage").list.map { $0["id"].text }
+        #expect(Array(kept.dropFirst()) == said)
+    }
+
     @Test func `answers many messages ten at a time, and none that was withdrawn`() async throws {
         let part = #"data: {"choices":[{"index":0,"delta":{"content":"one"}}]}"# + "\n\n"
         let server = try await ProviderServer(.init(part, then: .hang), .init(Self.chat("ok")))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A real HTTP server that answers as a bot's provider: by a script, and piece by piece.
 
-    provider-server.py SCRIPT
+    provider-server.py SCRIPT [PORT]
 
 SCRIPT is JSON, or @FILE that holds it: a list of answers in the order of the requests; the last one is for all that
 follow:
@@ -31,9 +31,9 @@ import threading
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, answers):
+    def __init__(self, answers, port):
         self.answers, self.used, self.lock = answers, 0, threading.Lock()
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", port), Handler)
 
     def note(self, line):
         with self.lock:
@@ -113,7 +113,7 @@ def main():
     if script.startswith("@"):
         with open(script[1:], encoding="utf-8") as file:
             script = file.read()
-    server = Server(json.loads(script))
+    server = Server(json.loads(script), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
     print(server.server_address[1], flush=True)
     threading.Thread(target=leave_with_stdin, daemon=True).start()
     server.serve_forever()

@@ -57,7 +57,9 @@ package final class ProviderServer: Sendable {
     private let process: ChildProcess
 
     /// Starts a server with these answers, the last of them for all further requests; returns when it listens.
-    package init(_ answers: Answer...) async throws {
+    ///
+    /// It takes any free port unless one is given; see ``RefusingPort/makeFree()``.
+    package init(_ answers: Answer..., at wanted: Int = 0) async throws {
         let script = try JSONEncoder().encode(answers)
         var word = String(decoding: script, as: UTF8.self)
         // The system takes no argument of more than 128 KiB. It is read before the first line is printed.
@@ -68,7 +70,7 @@ package final class ProviderServer: Sendable {
             word = "@" + folder.file("script")
         }
         process = try ChildProcess(
-            PythonTools.interpreter(), [PythonTools.script("provider-server.py"), word])
+            PythonTools.interpreter(), [PythonTools.script("provider-server.py"), word, "\(wanted)"])
         var first = process.lines.makeAsyncIterator()
         guard let line = await first.next(), let port = Int(line) else { throw NoServer() }
         self.port = port
