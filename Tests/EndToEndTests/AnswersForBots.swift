@@ -193,4 +193,28 @@ import Testing
         let all = try await belfry.json("questions", "--all").list
         #expect(all.map { $0["state"].text } == ["answered"], "\(all)")
     }
+
+    @Test func `over MCP refuses a second call of an id, more than 16 calls, and a line above 4 MiB`()
+        async throws
+    {
+        let belfry = try await Belfry.start(Self.program)
+        // The call of the id 2 is under way, and none of them ends: nobody answers the person's questions.
+        let client = try await asking(belfry)
+        func call(_ id: Int) throws {
+            try client.write(
+                #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/call","params":{"name":"ask_person","arguments":{"question":"And \#(id)?","choices":["yes","no"]}}}"#
+            )
+        }
+        try call(2)
+        let second = await client.line { $0.contains(#""id":2,"#) }
+        #expect(second?.contains("a request of this id is under way") == true, "\(second ?? "")")
+        for id in 3...18 { try call(id) }
+        let last = await client.line { $0.contains(#""isError""#) }
+        #expect(last?.contains(#""id":18,"#) == true, "\(last ?? "")")
+        #expect(last?.contains("at most 16 calls are performed at a time") == true)
+
+        let long = try await belfry.shell(
+            "head -c 4300000 /dev/zero | tr '\\0' x | belfry --socket \(belfry.socketPath) mcp --bot cc")
+        #expect(long.code == 2 && long.errors.contains("longer than 4 MiB"), "\(long)")
+    }
 }
