@@ -16,7 +16,7 @@ follow:
     cut    the connection is closed in the middle of the answer
     hang   nothing more comes until the client leaves; then the line `left` is printed
 
-The first line on standard output is the port. Each request becomes one JSON line: method, path, headers, body.
+The first line on standard output is the port, a free one unless PORT is given. Each request becomes one JSON line: method, path, headers, body.
 Ends when whoever started it closes standard input.
 """
 
