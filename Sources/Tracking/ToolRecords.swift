@@ -278,7 +278,7 @@ struct ToolRecords: Sendable {
             separator: UInt8(ascii: "/"))
         guard parts.count == 2, let number = ReportNumber.decimal(parts[0]),
             let steps = ReportNumber.decimal(parts[1]),
-            (1...steps).contains(number), steps <= 1000
+            number >= 1, number <= steps, steps <= 1000
         else { return }
         stages[[]] = steps
         for past in 1..<Int(number) { done.insert(Array("\(past)".utf8)) }

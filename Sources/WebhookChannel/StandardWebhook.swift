@@ -43,7 +43,9 @@ package enum StandardWebhook {
         let timestamp = try value(timestampHeader)
         let signatures = try value(signatureHeader)
         // Far outside any clock, so that the product with a million can't overflow.
-        guard let seconds = Int64(timestamp), abs(seconds) < 1_000_000_000_000 else { throw .badTimestamp }
+        guard let seconds = Int64(timestamp), seconds.magnitude < 1_000_000_000_000 else {
+            throw .badTimestamp
+        }
         let sentAt = Moment(seconds: seconds)
         guard sentAt >= Moment(seconds: now.seconds) - tolerance else { throw .tooOld }
         guard sentAt <= now + tolerance else { throw .tooNew }

@@ -93,6 +93,7 @@ import Timeline
         #expect(mark(1_700_000_000, first, event) == "event Ev08MFMKH6")
         #expect(mark(1_700_000_060, again, event) == "event Ev08MFMKH6")
         #expect(mark(1_700_000_060, first, event) == nil)
+        #expect(mark(.min, first, event) == nil && mark(.max, first, event) == nil)
         #expect(mark(1_700_000_000, first, event.replacing("Ev08", with: "Ev09")) == nil)
     }
 
@@ -163,7 +164,8 @@ import Timeline
             QuestionPage.escaped(hostile) == "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &quot;&amp;")
         let question = Question(
             id: "1", bot: "ops", text: hostile, choices: ["<b>", "no"], askedAt: Moment(seconds: 0))
-        guard case .whole(let status, _, let bytes, let fields) = QuestionPage.asking(question) else {
+        guard case .whole(let status, _, let bytes, let fields) = QuestionPage.asking(question, first: .min)
+        else {
             Issue.record("the page is no whole answer")
             return
         }

@@ -68,6 +68,7 @@ import Timeline
 
     private func review(
         _ reason: DispatchReason = .quietHours, on audience: Audience = .people, isWanted: Bool = false,
+        deadline: Moment? = nil,
         _ change: (inout DispatchRules) throws -> Void = { _ in }
     ) throws -> HeldMatter.Review {
         let channel = DispatchRules.Channel("phone", isLevel: false, audience: audience)
@@ -79,8 +80,9 @@ import Timeline
         try change(&rules)
         var interruptions = Interruptions()
         interruptions.note(on: "phone", "ops", at: now - .seconds(60), budget: 1)
-        let held = HeldMatter(
+        var held = HeldMatter(
             reason: reason, event: 1, topic: Topic(job: "a", bot: "ops"), line: "a failed", relevance: 2)
+        held.deadline = deadline
         return held.review(
             type: "run.failed", for: channel, by: rules, interruptions, isWanted: isWanted, at: now)
     }
@@ -93,6 +95,16 @@ import Timeline
         #expect(try review { $0.restraints["ops"] = Restraint() } == .release)
         #expect(try review(isWanted: true) == .release)
         #expect(try review(on: .pagers) == .release)
+    }
+
+    @Test func `is not held beyond the end of a question`() throws {
+        #expect(try review(deadline: now + .seconds(60)) == .release)
+        #expect(
+            try review(deadline: Moment(seconds: 43_200))
+                == .hold(until: now - .seconds(60) + .seconds(3600), .overBudget))
+        #expect(
+            try review(deadline: Moment(seconds: 43_201))
+                == .hold(until: Moment(seconds: 43_200), .quietHours))
     }
 
     @Test func `is not sent where it was silenced or switched off meanwhile`() throws {

@@ -7,7 +7,7 @@ import Timeline
 
 @Suite(.timeLimit(.minutes(5))) struct `what happens on the desktop` {
     /// How long a server is waited for that does not answer: enough for a busy machine's that does.
-    private static let short = Duration.seconds(10)
+    private static let short = Duration.seconds(30)
 
     @Test(arguments: [[], ["--unicast"]])
     func `comes back: closed by whom, pressed which`(options: [String]) async throws {

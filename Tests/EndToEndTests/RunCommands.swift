@@ -41,6 +41,7 @@ import Testing
             paused.code == 0 && paused.text == "long#1 is paused. Continue it: belfry run resume long#1\n")
         #expect(try await belfry.json("run", "show", "long")["state"].text == "paused")
         try await belfry.restart()
+        #expect(try await belfry.run("status", "--wait", "60s").code == 0)
         #expect(try await belfry.json("run", "show", "long")["state"].text == "paused")
         let resumed = try await belfry.run("run", "resume", "long#1")
         #expect(resumed.code == 0 && resumed.text == "long#1 is running.\n")

@@ -84,6 +84,7 @@ import Tracking
                 "#5 CACHED", "#7 [build 2/3] COPY . .", "#7 DONE 0.1s", "#1 DONE 0.0s", by: .docker
             ).compactMap(\.self) == [0, 0, 0.25, 0.25, 0.5, 0.5])
         #expect(progress("Step 1/4 : FROM debian", "Step 3/4 : RUN make", by: .docker) == [0, 0.5])
+        #expect(progress("Step 1/0 : x", "Step 0/-1 : x", by: .docker) == [])
         #expect(
             progress(
                 "a1b2c3d4e5f6: Pulling fs layer", "b1b2c3d4e5f6: Pulling fs layer",

@@ -28,7 +28,8 @@ import WardenProtocol
 
     @Test func `is killed, and nobody waits for it, when it does not listen in time`() async throws {
         let folder = try TemporaryFolder()
-        let script = "#!/bin/sh\necho $$ > \(folder.file("pid"))\nexec sleep 1000\n"
+        let file = folder.file("pid")
+        let script = "#!/bin/sh\necho $$ > \(file).new && mv \(file).new \(file)\nexec sleep 1000\n"
         try SmallFile.replace(folder.file("slow"), with: Array(script.utf8), mode: 0o700)
         let client = try WardenClient(directory: folder.file("w"))
         defer { client.close() }

@@ -116,7 +116,9 @@ private enum Vector {
         #expect(refusal(headers) == nil)
     }
 
-    @Test(arguments: ["", "now", "1614265330.5", "99999999999999999999", "9223372036854775807"])
+    @Test(arguments: [
+        "", "now", "1614265330.5", "99999999999999999999", "9223372036854775807", "-9223372036854775808",
+    ])
     func `needs a time in whole seconds`(timestamp: String) {
         var headers = Vector.headers()
         headers["webhook-timestamp"] = timestamp

@@ -65,7 +65,7 @@ package final class Door: Sendable {
     /// Notes that a token is used, at most once a minute.
     func note(_ token: TokenRecord) async {
         let now = control.clock.now
-        if let used = token.usedAt, used <= now, now - used < .seconds(60) { return }
+        if let used = token.usedAt, now - used < .seconds(60) { return }
         // Nobody is refused because that could not be noted.
         _ = try? await control.ledger.commit([.noteToken(id: token.id, usedAt: now)])
     }

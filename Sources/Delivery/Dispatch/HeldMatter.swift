@@ -16,6 +16,8 @@ package struct HeldMatter: Hashable, Codable, Sendable {
     package var line: String
     /// How much it matters among things of the same urgency; see ``relevance(of:)``.
     package var relevance: Int
+    /// When it comes to nothing by itself, as a question does: it is not held beyond that; nil: never.
+    package var deadline: Moment?
 
     /// Something that is kept back.
     package init(
@@ -60,14 +62,17 @@ package struct HeldMatter: Hashable, Codable, Sendable {
             return .suppress(.silence, .silenced, until: last.until, rule: last.rule)
         }
         guard !isWanted, channel.audience != .pagers else { return .release }
-        if let end = restraint.quiet?.end(at: now) { return .hold(until: end, .quietHours) }
+        if let end = restraint.quiet?.end(at: now), isInTime(end) { return .hold(until: end, .quietHours) }
         if let budget = restraint.budget,
-            let room = interruptions.room(within: budget, on: channel.name, topic.bot, at: now)
+            let room = interruptions.room(within: budget, on: channel.name, topic.bot, at: now),
+            isInTime(room)
         {
             return .hold(until: room, .overBudget)
         }
         return .release
     }
+
+    private func isInTime(_ end: Moment) -> Bool { deadline.map { $0 > end } ?? true }
 
     /// What becomes of it.
     package enum Review: Hashable, Sendable {

@@ -225,7 +225,7 @@ package struct Matter: Sendable {
     var isQuestion: Bool { type.hasPrefix("question.") }
 
     /// Until when somebody waits for an answer; nil: it is no question, or has no end.
-    var deadline: Moment? {
+    package var deadline: Moment? {
         switch subject {
         case .fact(.questionAsked(let news)): return news.question?.deadline
         case .version(let version):

@@ -1,6 +1,7 @@
 import Delivery
 import Grouping
 package import Ledger
+import Logging
 import Timeline
 import Tracking
 
@@ -68,7 +69,7 @@ extension Control {
         let again = try await self.run(
             RequestedRun(
                 job: run.job, kind: .manual, cause: RunCause.request(makeID()), retryOf: run.id))
-        try await acknowledge(run, by: "run retry")
+        await acknowledge(run, by: "run retry")
         return again
     }
 
@@ -78,15 +79,23 @@ extension Control {
     package func cancel(_ run: RunRecord) async throws(EngineError) {
         guard !run.state.isEnded else { throw .ended(run: run.name, state: run.state.rawValue) }
         try await runs.cancel(run.id)
-        try await acknowledge(run, by: "run cancel")
+        await acknowledge(run, by: "run cancel")
     }
 
     /// Whoever does something about a job has seen how it is.
-    private func acknowledge(_ run: RunRecord, by what: String) async throws(EngineError) {
+    ///
+    /// What was asked for is done already, and is not reported as failed because this could not be noted.
+    private func acknowledge(_ run: RunRecord, by what: String) async {
         let key = ItemKey.job(run.job)
-        let record = try await read { () async throws(LedgerError) in try await ledger.item(key) }
-        guard record != nil else { return }
-        try await note(Fact.Reading("\(key)", bot: run.bot, through: clock.now, by: what))
+        do throws(EngineError) {
+            let record = try await read { () async throws(LedgerError) in try await ledger.item(key) }
+            guard record != nil else { return }
+            try await note(Fact.Reading("\(key)", bot: run.bot, through: clock.now, by: what))
+        } catch {
+            logger.warning(
+                "an acknowledgement could not be noted",
+                metadata: ["item": "\(key)", "by": "\(what)", "error": "\(error)"])
+        }
     }
 
     /// Stops the processes of a run, or has them continue.

@@ -82,6 +82,9 @@ struct ExpectationJudge {
     ///
     /// - Returns: that it is late, once; nil when it is not, or was before.
     func review(_ expectation: inout ExpectationRecord, at now: Moment) -> Fact? {
+        // The clock was set back: what was reported counts as reported now, and is put off no further.
+        expectation.reports.lastPing = expectation.reports.lastPing.map { min($0, now) }
+        expectation.reports.startedAt = expectation.reports.startedAt.map { min($0, now) }
         let alertAt = alertAt(expectation, at: now)
         expectation.reports.alertAt = alertAt
         guard let alertAt, alertAt <= now else { return nil }

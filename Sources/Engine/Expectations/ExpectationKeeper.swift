@@ -36,7 +36,10 @@ package actor ExpectationKeeper: Keeper {
             var judged = expectation
             if !hasForgiven { judge.forgive(&judged, at: now) }
             let fact = judge.review(&judged, at: now)
-            if judged != expectation {
+            // When it is judged next is derived anew at each look; by itself it is no news.
+            var unmoved = judged
+            unmoved.reports.alertAt = expectation.reports.alertAt
+            if unmoved != expectation {
                 judged.revision += 1
                 let changes =
                     [Change.putExpectation(judged, replacing: expectation.revision)]

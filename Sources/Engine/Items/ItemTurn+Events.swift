@@ -162,7 +162,8 @@ extension ItemTurn {
         guard case .job(let job) = kept.decider, job.failures > 0 else { return }
         matter.isSameFailure = job.version(of: fact, at: now, policy: jobPolicy).reason == .sameFailure
         let lost = (input.arrivals[run.id] ?? [:]).filter { $0.value == .lost }.keys
-        matter.informed = (kept.informed ?? []).subtracting(lost)
+        // Who is notified after a while will be.
+        matter.informed = (kept.informed ?? []).union(kept.waiting.keys).subtracting(lost)
     }
 
     /// Completes what a matter of a job is about: its labels, and how much it disturbs.
@@ -465,9 +466,10 @@ extension ItemTurn {
                 let made = bulletin ?? make(self)
                 bulletin = made
                 if reason == .othersFirst, let key { waits[key, default: [:]][verdict.channel] = until }
-                let held = HeldMatter(
+                var held = HeldMatter(
                     reason: reason, event: record.seq, topic: matter.topic, line: line(of: made.notice),
                     relevance: HeldMatter.relevance(of: dispatch.type))
+                held.deadline = matter.deadline
                 insert(dispatch, record, to: verdict.channel, (held, until), of: key, made)
             case .suppress: break
             }

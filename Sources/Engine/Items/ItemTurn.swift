@@ -253,9 +253,10 @@ struct ItemTurn {
                 insert(dispatch, snapshot, of: item, to: name)
             case .hold(let dispatch, let until, let reason):
                 if reason == .othersFirst { item.wait([name: until], at: now) }
-                let held = HeldMatter(
+                var held = HeldMatter(
                     reason: reason, event: event, topic: matter.topic, line: line(of: notice(of: snapshot)),
                     relevance: HeldMatter.relevance(of: dispatch.type))
+                held.deadline = matter.deadline
                 insert(dispatch, snapshot, of: item, to: name, (held, until))
             case .suppress: break
             }

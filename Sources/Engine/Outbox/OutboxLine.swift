@@ -75,12 +75,17 @@ actor OutboxLine: Keeper {
         var due: [OutboxRecord] = []
         var wakeAt: Moment?
         let rewritings = inHand.rewritings
-        let line = try await ledger.outboxLine(of: channel.name, limit: Self.lookAhead)
+        var line = try await ledger.outboxLine(of: channel.name, limit: Self.lookAhead)
         if let heldUntil = line.heldUntil {
             // What is released is looked at again: its commit rings.
             if heldUntil <= now { try await releaseHeld(at: now) } else { wakeAt = heldUntil }
         }
-        let (early, orphans) = try await recoveries(among: line.pending)
+        var (early, orphans) = try await recoveries(among: line.pending)
+        // Recoveries that wait for their failure must not hide what stands behind them.
+        if early.count > Self.lookAhead / 2 {
+            line = try await ledger.outboxLine(of: channel.name, limit: .max)
+            (early, orphans) = try await recoveries(among: line.pending)
+        }
         if !orphans.isEmpty { try await ledger.commit(orphans.flatMap { $0.withdrawal(at: now) }) }
         let kept = Set(early + orphans.map(\.id))
         for entry in line.pending where !kept.contains(entry.id) {

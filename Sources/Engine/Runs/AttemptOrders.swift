@@ -84,7 +84,7 @@ struct AttemptOrders {
             return .prompt(order)
         case .url(let request):
             var order = URLOrder(run, request, secrets: secrets, timeout: spec.timeout, places)
-            if let input, request.body == nil {
+            if let input, !input.isEmpty, request.body == nil, !["GET", "HEAD"].contains(request.method) {
                 (order.body, order.method) = (input, request.method ?? "POST")
             }
             return .url(order)

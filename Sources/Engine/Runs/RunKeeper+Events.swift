@@ -64,9 +64,7 @@ extension RunKeeper {
     /// The performer has reported all that it knew when the connection was made.
     private func caughtUp(_ link: PerformerLink) {
         for question in runs.active.questions(for: link.kind) { link.send(question) }
-        if link.performer.pausesAttempts {
-            for request in runs.active.pauses(for: link.kind) { link.send(request) }
-        }
+        for request in runs.active.pauses(for: link.kind) { link.send(request) }
         guard link.kind == .warden else { return }
         repeatChecks()
         repeatWakeScripts()

@@ -134,7 +134,8 @@ extension RunKeeper {
         let link = performers[entry.performer]
         guard link.kind == .warden else { return .network }
         guard link.isConnected else { return .noWarden }
-        guard link.performer.pausesAttempts else { return .oldWarden }
+        // One that is paused is resumed by whoever holds it.
+        guard link.performer.pausesAttempts || entry.record.state == .paused else { return .oldWarden }
         var spec = entry.spec
         do throws(LedgerError) {
             if spec == nil { spec = try await specs.spec(of: entry.record) }

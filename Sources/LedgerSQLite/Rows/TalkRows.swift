@@ -190,8 +190,13 @@ extension TalkRows {
     /// The expression of FTS5 that finds the words of a text; nil: it has none.
     private static func words(_ text: String, of bot: String?, areWhole: Bool) -> String? {
         func phrase(_ word: some StringProtocol) -> String {
-            "\"" + word.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-                + "\""
+            // By scalars: a mark that is joined to a quote does not make it another character to SQLite.
+            var scalars = String.UnicodeScalarView()
+            for scalar in word.unicodeScalars where scalar != "\0" {
+                if scalar == "\"" { scalars.append(scalar) }
+                scalars.append(scalar)
+            }
+            return "\"" + String(scalars) + "\""
         }
         let words = text.split(whereSeparator: \.isWhitespace).filter { word in
             word.contains { $0.isLetter || $0.isNumber }

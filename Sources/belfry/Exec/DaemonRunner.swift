@@ -113,7 +113,8 @@ final class DaemonRunner: ExecRunner {
     /// The run as it ended: the daemon may learn of it a moment later than we.
     func finish() -> WireRun? {
         var ended: WireRun?
-        for _ in 0..<100 {
+        let start = Duration.sinceBoot
+        repeat {
             if let known = refreshed(timeout: patience) {
                 run = known
                 live = known.live.map { LiveState($0) } ?? live
@@ -122,7 +123,7 @@ final class DaemonRunner: ExecRunner {
                 if known.state.isEnded, known.live?.state.isEnded ?? true { break }
             }
             usleep(50_000)
-        }
+        } while Duration.sinceBoot - start < max(.seconds(5), patience)
         return ended
     }
 

@@ -121,7 +121,8 @@ final class ChatSession {
         case .event(let event):
             noteAnswer()
             try show(event)
-        case .nothing: noteAnswer()
+        // A stream that stays open is no answer.
+        case .nothing: break
         case .broken: keys.wait(.milliseconds(300))
         }
     }

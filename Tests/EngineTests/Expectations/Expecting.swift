@@ -114,6 +114,24 @@ private struct Expected {
         #expect(expected.value.reports.alertAt ?? start <= start + day * 3 + hour)
     }
 
+    @Test func `is written once by the keeper when the clock was set back, and late in time`() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try folder.ledger()
+        let clock = ManualClock(now: start)
+        var expected = try Expected()
+        expected.ping(.success, at: start + hour * 2)
+        try await ledger.commit([.putExpectation(expected.value, replacing: nil)])
+        let keeper = ExpectationKeeper(ledger: ledger, clock: clock, zones: machineZones, logger: quiet)
+        #expect(try await keeper.serve() == .at(start + day + hour))
+        let revision = try #require(try await ledger.expectations().first?.revision)
+        clock.set(to: start + .seconds(60))
+        #expect(try await keeper.serve() == .at(start + day + hour))
+        #expect(try await ledger.expectations().first?.revision == revision)
+        clock.set(to: start + day + hour)
+        _ = try await keeper.serve()
+        #expect(try await ledger.expectations().first?.reports.reason == .overdue)
+    }
+
     @Test func `is judged by the keeper at its moment, also after a restart`() async throws {
         let folder = try TemporaryFolder()
         let ledger = try folder.ledger()

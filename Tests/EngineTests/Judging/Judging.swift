@@ -116,7 +116,10 @@ private func task(_ id: String) -> LiveTask {
             group.addTask { try await finish.run() }
             group.addTask { try await keeper.run() }
             // From now on nothing escapes it.
-            while try await ledger.fact(named: "judge") == nil { await Task.yield() }
+            while try await ledger.fact(named: "judge") == nil {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             try await body(ledger, board)
             group.cancelAll()
             do { try await group.waitForAll() } catch is CancellationError {}

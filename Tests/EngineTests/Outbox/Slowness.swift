@@ -13,7 +13,7 @@ import Tracking
     static let main = ItemKey.thread(bot: "ops", thread: "main")
     static let routes = [Route(when: [.message, .failed, .recovered], to: ["desk"])]
     /// Of a desktop whose server is to be found slow: short for the test, and long for a busy machine.
-    static let patience = Duration.seconds(10)
+    static let patience = Duration.seconds(30)
 
     private func tower(
         at address: String, in folder: TemporaryFolder? = nil,

@@ -21,7 +21,7 @@ import Tracking
             ])
             scene.clock.advance(to: at("10:01:00.3"))
             #expect(try await edited.first?.revision == 2)
-            try await scene.sleeps(until: at("10:01:30"))
+            try await scene.settled()
             let run = try #require(try await scene.ledger.run(job: "job", ordinal: 1))
             #expect(run.slot == at("10:01:00") && run.revision == 1)
             #expect(scene.ledger.transactions - before <= 2)

@@ -66,7 +66,9 @@ import Timeline
             #expect(try await ids("40") == ["m2"])
             #expect(try await ids("of the", since: 2) == ["m3"])
             // What means something to the index is a word like any other.
-            for text in ["tape AND", "\"", "NEAR(", "text:tape", "*", "", "tape OR nothing"] {
+            for text in [
+                "tape AND", "\"", "NEAR(", "text:tape", "*", "", "tape OR nothing", "a\"\u{301}b", "tape\0",
+            ] {
                 _ = try await ids(text)
             }
             #expect(try await ids("ackup").isEmpty)

@@ -67,7 +67,7 @@ struct HookProof: Sendable {
     private func slack(_ head: RequestHead, _ body: [UInt8], _ now: Moment) -> String? {
         guard let field = head["x-slack-signature"], field.hasPrefix("v0="),
             let stamp = head["x-slack-request-timestamp"], let seconds = Int64(stamp),
-            abs(seconds) < 1 << 40
+            seconds.magnitude < 1 << 40
         else { return nil }
         let sentAt = Moment(seconds: seconds)
         guard sentAt >= now - Self.tolerance, sentAt <= now + Self.tolerance,

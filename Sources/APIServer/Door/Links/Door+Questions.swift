@@ -28,7 +28,7 @@ extension Door {
         do throws(EngineError) {
             let record = try await control.question(id)
             if let end = record.end { throw .questionClosed(id, end) }
-            return QuestionPage.asking(record.question, first: choice.flatMap { Int($0) })
+            return QuestionPage.asking(record.question, first: choice.flatMap { UInt16($0) }.map(Int.init))
         } catch {
             return refusal(error)
         }

@@ -17,7 +17,7 @@ struct QuestionPage {
     /// The choice with the number `first`, from 1, stands before the others.
     static func asking(_ question: Question, first: Int? = nil) -> APIResponse {
         var choices = question.choices
-        if let first, choices.indices.contains(first - 1) {
+        if let first, first > 0, first <= choices.count {
             choices.insert(choices.remove(at: first - 1), at: 0)
         }
         var form = choices.map {
