@@ -139,6 +139,16 @@ extension GatewayWatch {
         #expect(watch.words(look([well], runs: runs, at: 40)) == [])
     }
 
+    @Test func `reports what is left of a job that somebody disabled once, not at every look`() throws {
+        var watch = GatewayWatch()
+        #expect(watch.words(look([try job(state: "")])) == [])
+        let left = try job(
+            state: #""runningAtMs":\#(ms(0)),"lastRunStatus":"ok","lastDeliveryStatus":"not-delivered""#,
+            enabled: false)
+        #expect(watch.words(look([left], at: 100_000)) == ["notDelivered"])
+        #expect(watch.words(look([left], at: 100_060)) == [] && watch.alarms(of: "j").isEmpty)
+    }
+
     @Test func `reports a result that was not delivered, and a job that the gateway disabled`() throws {
         var watch = GatewayWatch()
         let lost = try job(

@@ -228,7 +228,7 @@ package struct GatewayWatch: Hashable, Sendable {
             entry.alarms.remove(.overdue)
         }
         found += Self.results(of: runs, &entry, job, news)
-        found += Self.failures(&entry, job, isKnown: old != nil, news)
+        found += Self.failures(&entry, job, old, news)
         if let why = job.state.disabledBecause, !job.isEnabled {
             if entry.alarms.insert(.disabled).inserted { found.append(news(.disabled(why))) }
         } else {
@@ -272,11 +272,11 @@ package struct GatewayWatch: Hashable, Sendable {
     }
 
     private static func failures(
-        _ entry: inout Known, _ job: GatewayJob, isKnown: Bool, _ news: (GatewayNews.Matter) -> GatewayNews
+        _ entry: inout Known, _ job: GatewayJob, _ old: Known?, _ news: (GatewayNews.Matter) -> GatewayNews
     ) -> [GatewayNews] {
         var found: [GatewayNews] = []
         // What a person disabled before anybody looked is no news.
-        guard job.isEnabled || isKnown else { return [] }
+        guard job.isEnabled || old != nil else { return [] }
         let errors = job.state.errors
         if errors == 0 {
             entry.alarms.remove(.failing)
@@ -290,7 +290,7 @@ package struct GatewayWatch: Hashable, Sendable {
         }
         if !job.state.isUndelivered {
             entry.alarms.remove(.notDelivered)
-        } else if entry.alarms.insert(.notDelivered).inserted {
+        } else if job.isEnabled || old?.isEnabled == true, entry.alarms.insert(.notDelivered).inserted {
             found.append(news(.notDelivered(job.state.deliveryError)))
         }
         return found
@@ -306,7 +306,7 @@ package struct GatewayWatch: Hashable, Sendable {
         } else {
             job.alarms.remove(.overdue)
         }
-        if let since = job.runningSince, now - since > job.limit + grace {
+        if job.isEnabled, let since = job.runningSince, now - since > job.limit + grace {
             if job.alarms.insert(.stuck).inserted { found.append(news(.stuck(since, limit: job.limit))) }
         } else {
             job.alarms.remove(.stuck)
