@@ -122,6 +122,8 @@ extension GatewayWatch {
         for count in [2, 4] { #expect(try watch.words(failing(count)) == []) }
         let more = try watch.review(failing(5), at: at(2)).first?.words(at: at(2), in: .utc)
         #expect(more?.hasPrefix("has failed 5 times") == true)
+        // As many as any gateway may claim.
+        #expect(try watch.words(failing(.max)) == ["failing"] && watch.words(failing(.max)) == [])
         let well = try job(state: #""lastRunStatus":"ok","consecutiveErrors":0"#)
         #expect(watch.words(look([well])) == ["recovered"])
     }

@@ -283,7 +283,7 @@ package struct GatewayWatch: Hashable, Sendable {
             entry.reportedErrors = 0
         } else if job.isEnabled || job.state.lastRun != nil && entry.reportedErrors < errors {
             let isNew = entry.alarms.insert(.failing).inserted
-            if isNew || errors >= max(entry.reportedErrors, 1) * 5 {
+            if isNew || errors / 5 >= max(entry.reportedErrors, 1) {
                 entry.reportedErrors = errors
                 found.append(news(.failing(errors, job.state.lastError)))
             }
