@@ -149,6 +149,11 @@ extension GatewayWatch {
             enabled: false)
         #expect(watch.words(look([left], at: 100_000)) == ["notDelivered"])
         #expect(watch.words(look([left], at: 100_060)) == [] && watch.alarms(of: "j").isEmpty)
+        let failed = try job(
+            state: #""lastRunAtMs":\#(ms(3)),"lastRunStatus":"error","consecutiveErrors":2"#, enabled: false)
+        let runs = [try run("error", at: 1), try run("error", at: 3)]
+        #expect(watch.words(look([failed], runs: runs, at: 100_120)) == ["failing"])
+        #expect(watch.words(look([failed], runs: runs, at: 100_180)) == [])
     }
 
     @Test func `reports a result that was not delivered, and a job that the gateway disabled`() throws {

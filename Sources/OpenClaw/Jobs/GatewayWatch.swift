@@ -287,6 +287,8 @@ package struct GatewayWatch: Hashable, Sendable {
                 entry.reportedErrors = errors
                 found.append(news(.failing(errors, job.state.lastError)))
             }
+            // A disabled job keeps no alarm that could say it was reported.
+            if !job.isEnabled { entry.reportedErrors = errors }
         }
         if !job.state.isUndelivered {
             entry.alarms.remove(.notDelivered)
