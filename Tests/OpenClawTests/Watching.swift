@@ -154,6 +154,8 @@ extension GatewayWatch {
         let runs = [try run("error", at: 1), try run("error", at: 3)]
         #expect(watch.words(look([failed], runs: runs, at: 100_120)) == ["failing"])
         #expect(watch.words(look([failed], runs: runs, at: 100_180)) == [])
+        var late = GatewayWatch()
+        for seconds in [1, 2] as [Int64] { #expect(late.words(look([failed], at: 100_000 + seconds)) == []) }
     }
 
     @Test func `reports a result that was not delivered, and a job that the gateway disabled`() throws {

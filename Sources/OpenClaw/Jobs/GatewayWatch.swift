@@ -275,8 +275,11 @@ package struct GatewayWatch: Hashable, Sendable {
         _ entry: inout Known, _ job: GatewayJob, _ old: Known?, _ news: (GatewayNews.Matter) -> GatewayNews
     ) -> [GatewayNews] {
         var found: [GatewayNews] = []
-        // What a person disabled before anybody looked is no news.
-        guard job.isEnabled || old != nil else { return [] }
+        // What a person disabled before anybody looked is no news, nor is it at the next look.
+        guard job.isEnabled || old != nil else {
+            entry.reportedErrors = job.state.errors
+            return []
+        }
         let errors = job.state.errors
         if errors == 0 {
             entry.alarms.remove(.failing)
