@@ -126,10 +126,11 @@ package final class ProcessHandle: Sendable {
     /// Readable once the process has ended.
     package var raw: Int32 { descriptor.raw }
 
-    /// Waits until the process has ended, and returns how: as its parent was told, where the kernel tells others.
+    /// Waits until the process has ended, and returns how, as its parent learned it, where the kernel
+    /// shows that to others.
     ///
     /// The kernel knows once the parent has collected it, which is waited for no longer than `patience`.
-    /// - Returns: nil where the kernel does not tell, or not in time.
+    /// - Returns: nil where the kernel does not show it, or not in time.
     /// - Source: `PIDFD_GET_INFO` with `PIDFD_INFO_EXIT`, Linux 6.15, include/uapi/linux/pidfd.h.
     package func waitForEnd(patience: Duration = .seconds(2)) throws(HostError) -> ProcessEnd? {
         try wait(for: Int16(POLLIN), nil)
@@ -146,7 +147,7 @@ package final class ProcessHandle: Sendable {
         }
     }
 
-    /// The status that its parent collected; nil: it was not, or the kernel does not tell.
+    /// The status that its parent collected; nil: it was not, or the kernel does not show it.
     private var endStatus: Int32? {
         // `struct pidfd_info`: a mask, a group's id, eleven ids, the status.
         var info = [UInt64](repeating: 0, count: 8)

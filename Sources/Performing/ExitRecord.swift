@@ -46,7 +46,7 @@ package struct ExitRecord: Hashable, Sendable {
     ///
     /// At most ``survivorLimit`` of them.
     package var survivors: [Survivor]
-    /// The same of a program that only waited for the end of another process, and was not told how that ended.
+    /// The same of a program that only waited for the end of another process, and could not learn how that ended.
     package var withoutStatus: ExitRecord {
         var record = self
         (record.exitCode, record.signal) = (nil, nil)

@@ -139,7 +139,7 @@ extension ProcessTree {
 
     /// Stops every member, until no look finds one that still runs.
     ///
-    /// The first ones first: a parent that still ran would be told that its child was stopped.
+    /// The first ones first: a parent that still ran would learn that its child was stopped.
     mutating func pause() {
         var stopped: Set<Identity> = []
         for _ in 0..<64 {

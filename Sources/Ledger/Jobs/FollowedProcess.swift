@@ -2,7 +2,7 @@
 package struct FollowedProcess: Hashable, Sendable {
     /// The hidden subcommand of `belfry` that waits.
     package static let command = "attach-wait"
-    /// What the waiting program kills itself with when nobody told it how the process ended.
+    /// What the waiting program kills itself with when it could not learn how the process ended.
     package static let unknownEnd = 12  // SIGUSR2
 
     /// The process's id.

@@ -8,7 +8,7 @@ import Tracking
 
 /// A process that runs already, followed as a run by a command that waits for its end.
 ///
-/// The run ends as the process does where the kernel tells how, and else completes with the reason `exitUnknown`. A run
+/// The run ends as the process does where the kernel shows how, and else completes with the reason `exitUnknown`. A run
 /// that is canceled ends the waiting, not the process.
 struct Attachment {
     private let process: ProcessEntry
