@@ -69,7 +69,8 @@ extension DaemonParts {
             ("finish times", finish.run), ("judge", judge.run), ("bots", bots.run),
             ("gateway watch", watcher.run), ("expectations", expectations.run), ("items", items.run),
             ("replies", replies.run), ("questions", questions.run), ("outbox", pump.run),
-            ("surfaces", surfaces.run), ("sleep", sleep.run), ("house", house.run),
+            ("surfaces", surfaces.run), ("sleep", sleep.run), ("network", network.run),
+            ("house", house.run),
             ("zone watch", { try await zones.watch(clock: ground.clock, logger: ground.logger) }),
             (
                 "zones",

@@ -29,6 +29,7 @@ struct DaemonParts {
     let pump: OutboxPump
     let surfaces: SurfaceKeeper
     let sleep: SleepWatch
+    let network: NetworkWatch
     let spool: SpoolDoor
     let identity: DaemonIdentity
     private let warden: WardenClient
@@ -74,6 +75,7 @@ struct DaemonParts {
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: channelBoard,
             makeID: ground.makeID, logger: logger)
         (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
+        network = NetworkWatch(keeper: NetworkKeeper(tools, logger: logger), logger: logger)
         // Before anybody can ask for their state.
         try await pump.recallTroubles()
         identity = Self.identity(paths, ground.places)

@@ -64,6 +64,10 @@ struct CircuitKeeper {
     /// Whether nothing may be sent now but a probe, if anything.
     var isOpen: Bool { circuit.state != .closed }
 
+    /// Whether it failed in a way that another network may change: it did not take the last thing it was sent, and was not
+    /// given up.
+    var mayReturn: Bool { circuit.hasOutage && !isDisabled && circuit.lastReason?.isOutage ?? false }
+
     /// Whether the channel was given up.
     var isDisabled: Bool {
         if case .disabled = circuit.state { return true }

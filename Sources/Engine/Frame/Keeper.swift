@@ -188,6 +188,16 @@ struct Waker: Sendable {
         Waker { bell in for await element in stream where matters(element) { bell.ring() } }
     }
 
+    /// Sets the flag for each element, and rings.
+    static func each(_ stream: AsyncStream<Void>, setting flag: Flag) -> Waker {
+        Waker { bell in
+            for await _ in stream {
+                flag.set(true)
+                bell.ring()
+            }
+        }
+    }
+
     /// Puts each element into the inbox and rings; waits while the inbox is full.
     static func each<Element: Sendable>(
         of elements: some AsyncSequence<Element, Never> & Sendable, into inbox: Inbox<Element>

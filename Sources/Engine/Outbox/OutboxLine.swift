@@ -18,6 +18,8 @@ actor OutboxLine: Keeper {
     private let tools: ChannelTools
     private let inHand: EntriesInHand
     private let retry = RetryPolicy()
+    /// Whether this machine has a new way out that nothing was tried by yet.
+    private let hasNetworkReturned = Flag(false)
     private var keeper = CircuitKeeper()
     private var stragglers = Stragglers()
     private var isRecalled = false
@@ -54,12 +56,16 @@ actor OutboxLine: Keeper {
                 group.cancelAll()
             }
         }
-        return [commitsThatTouch(.outbox), .each(inHand.taps()), sender]
+        return [
+            commitsThatTouch(.outbox), .each(inHand.taps()), sender,
+            .each(tools.networkReturns.values(), setting: hasNetworkReturned),
+        ]
     }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         if !isRecalled { try await recall() }
         try await settle()
+        try await tryAfterReturn()
         try await dropOverflow()
         let (due, wakeAt) = try await choose()
         for entry in due { starts.yield(OutboxStart(entry: entry, isWorking: keeper.isWorking)) }
@@ -67,6 +73,23 @@ actor OutboxLine: Keeper {
     }
 
     // MARK: Sending
+
+    /// Where the channel fails and this machine has a new way out, has the oldest entry find out whether that leads
+    /// there; the rest follows its success.
+    private func tryAfterReturn() async throws(LedgerError) {
+        guard hasNetworkReturned.isSet else { return }
+        let now = clock.now
+        if keeper.mayReturn {
+            let line = try await ledger.outboxLine(of: channel.name, limit: .max).pending
+            let oldest = line.filter { !underWay.contains($0.id) }.min { $0.createdAt < $1.createdAt }
+            let first = line.compactMap(\.nextAt).min() ?? now
+            if let oldest, let move = OutboxMove(of: oldest, { $0.retry(at: min(first, now)) }) {
+                guard try await ledger.commitUnlessFenced([.moveOutbox(move)]) else { return }
+            }
+            keeper.probe(at: now)
+        }
+        hasNetworkReturned.set(false)
+    }
 
     /// The entries that may be sent now, and when to look again.
     private func choose() async throws(LedgerError) -> (due: [OutboxRecord], wakeAt: Moment?) {

@@ -38,6 +38,8 @@ actor SurfaceLine: Keeper {
     /// What had a button pressed; the server closes it for that, which is no dismissal.
     private var pressed: Set<RemoteID> = []
     private var rests = SurfaceRests()
+    /// Whether this machine has a new way out that nothing was tried by yet.
+    private let hasNetworkReturned = Flag(false)
     /// When the items of runs at work last changed, where the channel wants a pause between two versions.
     private var changed: [String: Moment] = [:]
     /// What the far end reported and could not be recorded yet.
@@ -59,6 +61,7 @@ actor SurfaceLine: Keeper {
             Waker { [channel] _ in try await channel.run() },
             .each(of: channel.signals, into: signals),
             commitsThatTouch(.outbox),
+            .each(tools.networkReturns.values(), setting: hasNetworkReturned),
         ]
     }
 
@@ -69,7 +72,16 @@ actor SurfaceLine: Keeper {
             try await apply(signal)
             owed.removeFirst()
         }
+        if hasNetworkReturned.isSet { tryAfterReturn() }
         return generation == nil ? .whenRung : .earliest(try await bringUp())
+    }
+
+    /// Where a service fails and this machine has a new way out, nothing of it rests any more.
+    private func tryAfterReturn() {
+        hasNetworkReturned.set(false)
+        guard !channel.seesPresence, keeper.mayReturn else { return }
+        rests = SurfaceRests()
+        keeper.probe(at: clock.now)
     }
 
     private var changes: SurfaceChanges { SurfaceChanges(channel: channel.name, now: clock.now) }

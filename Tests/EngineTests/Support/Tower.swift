@@ -33,6 +33,8 @@ struct Tower {
     let beforeReading: Mutexed<@Sendable () async -> Void>
     /// Channels that were left out and can be made now.
     let reopened: Mutexed<[String: any Channel]>
+    /// Publishes that this machine has a new way out.
+    let networkReturns: Broadcast<Void>
 
     /// Serves while `body` looks on, then stops: what a stop of the daemon is.
     static func run(
@@ -95,7 +97,8 @@ struct Tower {
         let tower = Tower(
             folder: folder, ledger: ledger, clock: clock, board: board,
             activeConfiguration: activeConfiguration,
-            health: health, control: control, file: file, beforeReading: beforeReading, reopened: reopened)
+            health: health, control: control, file: file, beforeReading: beforeReading, reopened: reopened,
+            networkReturns: tools.networkReturns)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for keeper in keepers {
                 switch keeper {
