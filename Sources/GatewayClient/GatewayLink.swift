@@ -99,6 +99,8 @@ package actor GatewayLink {
     private var pulse = GatewayPulse()
     private var announcedRestart: Duration?
     private var usesDeviceToken = false
+    /// How far the gateway's clock is ahead of ours, as it last said; zero while it has not.
+    package private(set) var clockAhead = Duration.zero
 
     private static let connectID = "connect"
     /// How long a call waits for its answer.
@@ -260,6 +262,7 @@ package actor GatewayLink {
                 return GatewayTrouble(.noGateway("its challenge can't be read"))
             }
             phase = .opening(since: since, isChallenged: true)
+            noteTime(milliseconds: challenge.time)
             return greet(challenge)
         case (.response(let id, let result), _):
             // The second answer to one request, and one that came too late, find nobody.
@@ -300,12 +303,18 @@ package actor GatewayLink {
             if let job = payload["jobId"]?.text, let action = payload["action"]?.text {
                 signal(.job(job, action: action))
             }
+        case "tick": if let time = payload["ts"]?.double, time < 9e15 { noteTime(milliseconds: Int64(time)) }
         case "shutdown":
             announcedRestart = payload["restartExpectedMs"]?.double.map {
                 .milliseconds(Int64(min(max($0, 0), 600_000)))
             }
         default: break
         }
+    }
+
+    /// The gateway's clock shows this, where it shows anything.
+    private func noteTime(milliseconds time: Int64) {
+        if time > 0 { clockAhead = Moment(microseconds: time * 1000) - clock.now }
     }
 
     // MARK: The handshake

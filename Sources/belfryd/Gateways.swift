@@ -51,7 +51,8 @@ struct SyncedThreads: Sendable {
             guard let answer = try? await link.call(.history(of: key)) else { continue }
             do throws(LedgerError) {
                 try await history.take(
-                    SessionHistory(answer), of: bot, in: key, sent: sent.prompts(in: key))
+                    SessionHistory(answer), of: bot, in: key, sent: sent.prompts(in: key),
+                    ahead: await link.clockAhead)
             } catch {
                 logger.warning(
                     "what was said to a bot elsewhere can't be recorded",

@@ -70,6 +70,18 @@ import Tracking
         #expect(try await scene.trouble().kind == .oversized)
     }
 
+    @Test func `knows how far the gateway's clock is ahead`() async throws {
+        let clock = ManualClock(now: Moment(seconds: 1_700_000_000), sinceBoot: .seconds(1000))
+        let scene = try await LinkScene(clock: clock)
+        _ = try await scene.online()
+        // The emulator has the time of this machine.
+        #expect(await scene.link.clockAhead > .seconds(1_000_000))
+        scene.gateway.send("tick", json(#"{"ts":1700000600000}"#))
+        scene.gateway.send("tick", json(#"{"ts":"soon"}"#))
+        _ = try await scene.link.call(.health)
+        #expect(await scene.link.clockAhead == .seconds(600))
+    }
+
     @Test func `does not speak with a port that is no gateway`() async throws {
         let page = try await ProviderServer(.init("<html>", type: "text/html"))
         let scene = try await LinkScene(url: page.url())

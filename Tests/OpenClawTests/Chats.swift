@@ -89,12 +89,12 @@ import Tracking
 
     private func after(
         _ wait: String, _ rows: String..., info: String = "", sent: Moment = Self.sent,
-        earlier: [SentPrompt] = []
+        earlier: [SentPrompt] = [], ahead: Duration = .zero
     ) -> RunRecovery {
         RunRecovery(
             "k1", message: "How is it?", sent: sent, wait: RunWaitResult(json(#"{"status":"\#(wait)"}"#)),
             history: SessionHistory(json(#"{"messages":[\#(rows.joined(separator: ","))]\#(info)}"#)),
-            earlier: earlier)
+            earlier: earlier, ahead: ahead)
     }
 
     private func row(_ role: String, _ text: String, at seconds: Int64 = 1_793_000_005) -> String {
@@ -110,6 +110,14 @@ import Tracking
         #expect(after("timeout", row("user", "How is it?", at: 1_792_000_000)) == .neverSent)
         #expect(after("timeout", row("user", "How is it?")) == .isRunning)
         #expect(after("timeout", row("user", "[Mon 10:00] How is it?")) == .isRunning)
+    }
+
+    @Test func `is found where the gateway's clock is wrong`() {
+        let said = row("user", "How is it?", at: 1_793_000_005 - 900)
+        #expect(after("timeout", said) == .neverSent)
+        #expect(after("timeout", said, ahead: .seconds(-900)) == .isRunning)
+        let before = row("user", "How is it?", at: 1_793_000_005 + 300)
+        #expect(after("timeout", before, ahead: .seconds(900)) == .neverSent)
     }
 
     @Test func `is not taken for the same words a minute before`() {

@@ -109,6 +109,29 @@ import Tracking
         #expect(late.review(rows, sent: [prompt]).map(\.text) == ["The build is done."])
     }
 
+    @Test(arguments: [600, -600, 86_400] as [Int64])
+    func `is the same where the clocks of both sides differ`(ahead: Int64) {
+        // All of it is the gateway's time.
+        let all = history(
+            row("user", "How is it?", at: 10 + ahead), row("assistant", "Fine.", at: 13 + ahead),
+            row("assistant", "The build is done.", at: 300 + ahead), row("user", "Status?", at: 400 + ahead))
+        let prompt = sent("How is it?", at: 10, reply: "Fine, all in all.", endingAt: 14)
+        func texts(_ difference: Duration) -> [String] {
+            var sync = SessionSync()
+            _ = sync.review(history(row("user", "a", at: -90_000)), sent: [])
+            return sync.review(all, sent: [prompt], ahead: difference).map(\.text)
+        }
+        #expect(texts(.seconds(ahead)) == ["The build is done.", "Status?"])
+        // Where it is not known how much, a prompt of the same words is still found, and its reply is no note.
+        if ahead == 600 {
+            var sync = SessionSync()
+            let older = row("user", "a", at: 0)
+            _ = sync.review(history(older), sent: [])
+            let rest = history(older, row("user", "How is it?", at: 610), row("assistant", "Fine.", at: 613))
+            #expect(sync.review(rest, sent: [prompt]) == [])
+        }
+    }
+
     @Test func `leaves out what has no text or no time`() {
         var sync = SessionSync()
         _ = sync.review(history(row("user", "a", at: 0)), sent: [])

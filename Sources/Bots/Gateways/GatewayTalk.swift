@@ -253,7 +253,8 @@ final class GatewayTalk {
         do throws(GatewayLink.CallFailure) {
             let history = SessionHistory(try await link.call(.history(of: note.session)))
             return RunRecovery(
-                run, message: note.text, sent: note.sent, wait: wait, history: history, earlier: sent)
+                run, message: note.text, sent: note.sent, wait: wait, history: history, earlier: sent,
+                ahead: await link.clockAhead)
         } catch {
             return nil
         }

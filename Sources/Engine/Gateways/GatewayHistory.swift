@@ -18,15 +18,16 @@ package actor GatewayHistory {
     /// One that writes to this ledger.
     package init(ledger: any Ledger, clock: any WallClock) { (self.ledger, self.clock) = (ledger, clock) }
 
-    /// Takes over what is new in the history of the bot's session.
+    /// Takes over what is new in the history of the bot's session, whose gateway's clock is `ahead` of ours.
     package func take(
-        _ history: SessionHistory, of bot: String, in session: String, sent: [SentPrompt]
+        _ history: SessionHistory, of bot: String, in session: String, sent: [SentPrompt],
+        ahead: Duration = .zero
     ) async throws(LedgerError) {
         let fact = "gateway.history \(bot) \(session)"
         let text = try await ledger.fact(named: fact)
         let old = text.flatMap { JSON(parsing: Array($0.utf8)[...]) }.flatMap { SessionSync($0) }
         var sync = old ?? SessionSync()
-        let sayings = sync.review(history, sent: sent)
+        let sayings = sync.review(history, sent: sent, ahead: ahead)
         guard sync != old else { return }
         // What was said before Belfry knew the conversation is history, and no news.
         let isNews = old != nil

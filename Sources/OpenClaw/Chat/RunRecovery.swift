@@ -93,17 +93,19 @@ package enum RunRecovery: Hashable, Sendable {
     /// It never arrived.
     case neverSent
 
-    /// How far the clocks of both sides may differ.
+    /// How far the clocks of both sides may differ beyond what is known.
     static let tolerance = Duration.seconds(120)
 
     /// What became of the run `key`, which was to send `message` at `sent`.
     ///
     /// A row of an `earlier` prompt of the session, of which the oldest comes first, is not taken for ours: a job that asks
-    /// often says the same each time.
+    /// often says the same each time. The gateway's clock, whose times the rows have, is `ahead` of ours.
     package init(
         _ key: String, message: String, sent: Moment, wait: RunWaitResult, history: SessionHistory,
-        earlier: [SentPrompt] = []
+        earlier: [SentPrompt] = [], ahead: Duration = .zero
     ) {
+        let sent = sent + ahead
+        let earlier = earlier.map { $0.shown(byClockAhead: ahead) }
         if history.active?.contains(key) == true {
             self = .isRunning
             return

@@ -44,6 +44,14 @@ package struct SentPrompt: Hashable, Sendable {
         (count, mark) = (words.count, Self.mark(words[...]))
     }
 
+    /// The prompt with its times as a clock that is so far ahead of ours shows them.
+    func shown(byClockAhead ahead: Duration) -> SentPrompt {
+        var prompt = self
+        prompt.at = at + ahead
+        prompt.end?.at = (end?.at ?? at) + ahead
+        return prompt
+    }
+
     /// Whether a message of the history is this prompt: gateways put a time in front of what people say.
     func isShown(by row: HistoryRow) -> Bool {
         let words = Self.words(row.text)
@@ -128,11 +136,19 @@ package struct SessionSync: Hashable, Sendable {
     /// What is new in the history.
     ///
     /// A message that is not settled, because the gateway is at work on what it answers, is left for the next time.
-    package mutating func review(_ history: SessionHistory, sent: [SentPrompt]) -> [Saying] {
+    /// - Parameters:
+    ///   - history: the session, with the gateway's times.
+    ///   - sent: what Belfry sent into it, with ours.
+    ///   - ahead: how far the gateway's clock is ahead of ours.
+    package mutating func review(
+        _ history: SessionHistory, sent: [SentPrompt], ahead: Duration = .zero
+    ) -> [Saying] {
+        let sent = sent.map { $0.shown(byClockAhead: ahead) }
         // What was sent before all that the history shows is not in it: it would only hide the same words, said later.
         let begin = history.rows.lazy.compactMap(\.at).first ?? .distantPast
         var open = sent.filter { $0.at >= begin - RunRecovery.tolerance }
-        var own: SentPrompt?
+        // The prompt that is answered, and when the gateway has it that it was asked.
+        var own: (prompt: SentPrompt, at: Moment)?
         var new: [Saying] = []
         var isCutOff = true
         let isFirst = last == nil
@@ -140,15 +156,18 @@ package struct SessionSync: Hashable, Sendable {
             guard let at = row.at, !row.text.isEmpty, row.role != .other else { continue }
             if row.role == .user {
                 let place = open.firstIndex { $0.isShown(by: row) }
-                own = place.map { open.remove(at: $0) }
+                own = place.map { (open.remove(at: $0), at) }
                 isCutOff = false
-            } else if let end = own?.end, at > end.at + RunRecovery.tolerance {
+            } else if let (prompt, asked) = own, let end = prompt.end,
+                at - asked > end.at - prompt.at + RunRecovery.tolerance
+            {
+                // Spans are compared: the clocks may differ by more than is known.
                 own = nil
             }
             // What stands before the first message of a person answers one that the history does not show.
             let isOwn = own != nil || isCutOff && sent.contains { $0.end?.isShown(by: row) == true }
             // What the agent says after its reply is a note of its own.
-            if row.role == .assistant, own?.end?.isShown(by: row) == true { own = nil }
+            if row.role == .assistant, own?.prompt.end?.isShown(by: row) == true { own = nil }
             let id = row.id ?? "\(at.microseconds)"
             guard isNew(at, id) else { continue }
             if at > last ?? .distantPast { (last, seen) = (at, []) }
