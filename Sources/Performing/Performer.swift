@@ -33,8 +33,8 @@ package protocol Performer: Sendable {
     /// Answered by ``PerformerEvent/ended(_:)`` once it has ended, or ``PerformerEvent/unknown(_:)``.
     func cancel(_ key: RunKey, reason: String)
 
-    /// Whether attempts can be paused now.
-    var pausesAttempts: Bool { get }
+    /// Whether this attempt can be paused now.
+    func pauses(_ key: RunKey) -> Bool
 
     /// Stops everything that belongs to an attempt until it is resumed; its timeout stands still meanwhile. Not
     /// answered; repeated, it changes nothing.
@@ -67,7 +67,7 @@ extension Performer {
     package func holds(_ key: RunKey) -> Bool { false }
 
     /// Pauses none unless it says otherwise.
-    package var pausesAttempts: Bool { false }
+    package func pauses(_ key: RunKey) -> Bool { false }
 
     package func pause(_ key: RunKey) {}
 

@@ -197,7 +197,7 @@ private struct SharedPerformer: Performer {
     func start(_ order: AttemptOrder) { base.start(order) }
     func cancel(_ key: RunKey, reason: String) { base.cancel(key, reason: reason) }
     func ask(_ key: RunKey) { base.ask(key) }
-    var pausesAttempts: Bool { base.pausesAttempts }
+    func pauses(_ key: RunKey) -> Bool { base.pauses(key) }
     func pause(_ key: RunKey) { base.pause(key) }
     func resume(_ key: RunKey) { base.resume(key) }
     func acknowledge(_ key: RunKey) { base.acknowledge(key) }

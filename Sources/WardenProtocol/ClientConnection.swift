@@ -129,6 +129,29 @@ struct WardenLink {
     var keys: Set<RunKey> = []
 }
 
+/// Which attempts can be paused: that depends on the version of the warden that has them.
+struct WardenAbilities {
+    /// Whether the warden in charge is connected and pauses attempts.
+    var doesChargePause = false
+    /// Whether a warden of a version that pauses none has not reported yet what it has.
+    var isWaiting = false
+    /// The attempts of the wardens that pause none and only finish their runs.
+    var unpausable: Set<RunKey> = []
+
+    /// What those that are connected can do.
+    init(_ wardens: some Sequence<WardenLink> = []) {
+        for warden in wardens {
+            let isOld = warden.version < WardenCommand.pause(RunKey(run: "", attempt: 0)).neededVersion
+            if !warden.isRetired { doesChargePause = !isOld }
+            guard warden.isRetired, isOld else { continue }
+            if !warden.isCaughtUp { isWaiting = true }
+            unpausable.formUnion(warden.keys)
+        }
+    }
+
+    func pauses(_ key: RunKey) -> Bool { doesChargePause && !isWaiting && !unpausable.contains(key) }
+}
+
 /// What callers want of the client's thread, and the bell that wakes it.
 final class ClientMailbox: Sendable {
     enum Request: Sendable {
@@ -138,8 +161,8 @@ final class ClientMailbox: Sendable {
     }
 
     let wakeUp: WakeUp
-    /// The oldest version of the protocol among the connected wardens; nil: none is connected.
-    let oldestVersion = Mutex<Int?>(nil)
+    /// What the connected wardens can do.
+    let abilities = Mutex(WardenAbilities())
     /// Nil once the thread has ended.
     private let requests = Mutex<[Request]?>([])
 

@@ -118,7 +118,7 @@ final class ClientLoop {
         }
         wardens[lastToken] = WardenLink(
             connection: connection, version: hello.version, isRetired: isRetired)
-        noteVersions()
+        noteAbilities()
     }
 
     func dropAll() {
@@ -130,12 +130,20 @@ final class ClientLoop {
     private func drop(_ token: UInt64) {
         guard let link = wardens.removeValue(forKey: token) else { return }
         poll.remove(link.connection.socket.raw)
-        noteVersions()
+        noteAbilities()
     }
 
-    private func noteVersions() {
-        let oldest = wardens.values.map(\.version).min()
-        mailbox.oldestVersion.withLock { $0 = oldest }
+    /// The warden has this attempt.
+    private func note(_ key: RunKey, of token: UInt64) {
+        guard wardens[token]?.keys.insert(key).inserted == true, wardens[token]?.isRetired == true else {
+            return
+        }
+        noteAbilities()
+    }
+
+    private func noteAbilities() {
+        let abilities = WardenAbilities(wardens.values)
+        mailbox.abilities.withLock { $0 = abilities }
     }
 
     private func exchange(_ ready: EventPoll.Ready) {
@@ -173,7 +181,7 @@ final class ClientLoop {
         switch message {
         case .hello: break  // Only the first one counts.
         case .started(let key, let pid, let startTime, let at):
-            wardens[token]?.keys.insert(key)
+            note(key, of: token)
             arrived.append(
                 .started(key, process: StartedProcess(pid: pid, startTime: startTime), at: at))
         case .refused(let key, let refusal, let text): arrived.append(.refused(key, refusal, text: text))
@@ -183,7 +191,7 @@ final class ClientLoop {
         case .notify(let key, let datagram): arrived.append(.notify(key, datagrams: [datagram]))
         case .notifySocket(let key): openNotifySocket(key, from: token)
         case .ended(let record):
-            wardens[token]?.keys.insert(record.key)
+            note(record.key, of: token)
             for (token, entry) in notifySockets where entry.key == record.key {
                 while readNotifications(token) {}
                 closeNotifySocket(token)
@@ -192,6 +200,7 @@ final class ClientLoop {
         case .unknown(let key): arrived.append(.unknown(key))
         case .caughtUp:
             wardens[token]?.isCaughtUp = true
+            noteAbilities()
             noteCaughtUp()
         case .inputTaken(let key, let end, let isClosed):
             arrived.append(.inputTaken(key, end: end, isClosed: isClosed))

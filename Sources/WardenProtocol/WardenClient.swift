@@ -83,10 +83,7 @@ extension WardenClient: Performer {
 
     package func ask(_ key: RunKey) { send(.query(key)) }
 
-    package var pausesAttempts: Bool {
-        let version = mailbox.oldestVersion.withLock(\.self) ?? 0
-        return version >= WardenCommand.pause(RunKey(run: "", attempt: 0)).neededVersion
-    }
+    package func pauses(_ key: RunKey) -> Bool { mailbox.abilities.withLock { $0.pauses(key) } }
 
     package func pause(_ key: RunKey) { send(.pause(key)) }
 

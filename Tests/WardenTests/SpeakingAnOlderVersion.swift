@@ -128,6 +128,59 @@ enum FirstVersion {
         #expect(refusal == .exhausted)
     }
 
+    @Test func `keeps its own runs from being paused while it finishes them, and no others`() async throws {
+        let folder = try TemporaryFolder()
+        let old = folder.file("old/1")
+        #expect(try await Shell.run("mkdir -p \(old)") == 0)
+        let listeners = try [folder.path, old].map { try LocalSocket.listen($0 + "/warden.sock") }
+        let client = try WardenClient(directory: folder.path)
+        #expect(!client.pauses(FirstVersion.key), "no warden is connected")
+        async let answered = client.connect(launching: nil)
+        var sockets: [Descriptor] = []
+        for (listener, version) in zip(listeners, [WardenHello.currentVersion, 3]) {
+            let socket = try accept(listener)
+            let hello = WardenHello(version: version, pid: 7, startTime: 1, bootID: "b", runs: 1)
+            try send([.hello(hello)], over: socket)
+            sockets.append(socket)
+        }
+        _ = try await answered
+        // Which attempts the older one has is not known yet.
+        #expect(!client.pauses(FirstVersion.key) && !client.pauses(FirstVersion.other))
+        for (socket, key) in zip(sockets, [FirstVersion.key, FirstVersion.other]) {
+            try send(
+                [.started(key, pid: 9, startTime: 1, at: Moment(microseconds: 1)), .caughtUp], over: socket)
+        }
+        for await event in client.events where event == .caughtUp { break }
+        #expect(client.pauses(FirstVersion.key) && !client.pauses(FirstVersion.other))
+        // It has nothing left to do, and ends.
+        client.acknowledge(FirstVersion.other)
+        try waitForAcknowledgement(from: sockets.removeLast())
+        for await event in client.events where event == .caughtUp { break }
+        #expect(client.pauses(FirstVersion.key) && client.pauses(FirstVersion.other))
+    }
+
+    /// Waits until the client has sent the command.
+    private func waitForAcknowledgement(from socket: Descriptor) throws {
+        let kind = WardenCommand.acknowledge(FirstVersion.other).frame[4]
+        var (frames, received) = (FrameBuffer(), [Descriptor]())
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            while let frame = try frames.next() { if frame.kind == kind { return } }
+            var waiting = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)
+            #expect(unsafe poll(&waiting, 1, 30_000) == 1, "nothing was acknowledged")
+            guard
+                case .bytes(let count) = try LocalSocket.receive(
+                    from: socket, into: &buffer, received: &received)
+            else { return }
+            frames.append(buffer[..<count])
+        }
+    }
+
+    private func send(_ messages: [WardenMessage], over socket: Descriptor) throws {
+        let bytes = messages.flatMap(\.frame)
+        #expect(try LocalSocket.send(bytes[...], over: socket) == bytes.count)
+    }
+
     private func accept(_ listener: Descriptor) throws -> Descriptor {
         while true {
             var waiting = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)

@@ -115,7 +115,7 @@ package final class ProgramPerformer: Performer {
         if !isPending, !reportFault(of: key) { base.ask(key) }
     }
 
-    package var pausesAttempts: Bool { base.pausesAttempts }
+    package func pauses(_ key: RunKey) -> Bool { base.pauses(key) }
 
     package func pause(_ key: RunKey) { base.pause(key) }
 

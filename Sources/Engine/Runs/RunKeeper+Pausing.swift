@@ -100,9 +100,22 @@ extension RunKeeper {
         return decided
     }
 
-    /// The steps of the turn were committed, or could not be.
-    func answer(_ decided: [PauseRequests.Request]) {
-        for request in decided { request.answer.yield(unrecorded.failure.map(EngineError.ledger)) }
+    /// The steps of the turn were committed, or could not be: then nothing is paused or resumed later, for whoever asked
+    /// learns that it failed.
+    func answer(_ decided: [PauseRequests.Request]) async {
+        guard !decided.isEmpty else { return }
+        let dropped = unrecorded.dropPauses(of: Set(decided.map(\.run)))
+        for step in dropped {
+            // Its end may have been asked for meanwhile.
+            runs.active[step.run.id]?.record.state = step.run.state
+            runs.active[step.run.id]?.record.reason = step.run.reason
+            _ = await board.setPaused(step.run.state == .paused, step.run.id, at: clock.now)
+        }
+        let failed = Set(dropped.map(\.run.id))
+        for request in decided {
+            let failure = failed.contains(request.run) ? unrecorded.failure : nil
+            request.answer.yield(failure.map(EngineError.ledger))
+        }
     }
 
     private func decide(
@@ -135,7 +148,8 @@ extension RunKeeper {
         guard link.kind == .warden else { return .network }
         guard link.isConnected else { return .noWarden }
         // One that is paused is resumed by whoever holds it.
-        guard link.performer.pausesAttempts || entry.record.state == .paused else { return .oldWarden }
+        let key = RunKey(run: entry.record.id, attempt: entry.record.attempt)
+        guard link.performer.pauses(key) || entry.record.state == .paused else { return .oldWarden }
         var spec = entry.spec
         do throws(LedgerError) {
             if spec == nil { spec = try await specs.spec(of: entry.record) }

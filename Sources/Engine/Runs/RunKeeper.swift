@@ -201,7 +201,7 @@ package actor RunKeeper: Keeper {
         }
         rows.forgetSeen()
         await commit(steps)
-        answer(paused)
+        await answer(paused)
         for link in performers.all { noteAnswers(of: link) }
         finishNews()
         if let failure = unrecorded.failure { throw failure }

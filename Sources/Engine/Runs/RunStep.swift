@@ -62,6 +62,16 @@ struct RunStep: Sendable {
         return after
     }
 
+    /// Whether somebody paused the run by it, or resumed it.
+    var isOfAPause: Bool {
+        effects.contains {
+            switch $0 {
+            case .pause, .resume: true
+            default: false
+            }
+        }
+    }
+
     /// Whether the run is no longer under way after it: it has ended, or waits again.
     var leavesHands: Bool { move.to.isEnded || move.to == .queued }
 
@@ -94,6 +104,14 @@ struct UnrecordedWork {
     mutating func add(_ more: some Sequence<RunStep>) { steps += more }
 
     mutating func add(_ end: AttemptEnd, of key: RunKey) { ends.append((key, end)) }
+
+    /// Removes the pauses and resumptions of these runs, and returns them, the last one first.
+    mutating func dropPauses(of runs: Set<String>) -> [RunStep] {
+        let dropped = steps.filter { $0.isOfAPause && runs.contains($0.run.id) }
+        guard !dropped.isEmpty else { return [] }
+        steps.removeAll { $0.isOfAPause && runs.contains($0.run.id) }
+        return dropped.reversed()
+    }
 
     mutating func takeSteps() -> [RunStep] {
         defer { steps = [] }

@@ -104,6 +104,46 @@ import Tracking
         }
     }
 
+    @Test func `or resumed is nothing later where that could not be recorded`() async throws {
+        try await RunScene.run { scene in
+            let (run, pid) = try await begin(scene)
+            // The store refuses, as a disk without room does.
+            func refuse(_ change: String) async throws {
+                try await scene.change(
+                    """
+                    CREATE TRIGGER refusal BEFORE UPDATE ON run WHEN \(change)
+                    BEGIN SELECT RAISE(ABORT, 'no room'); END
+                    """)
+            }
+            try await refuse("NEW.state = 5")
+            let failure = await #expect(throws: EngineError.self) {
+                try await scene.keeper.setPaused(true, run.id)
+            }
+            guard case .ledger(.storage) = failure else {
+                Issue.record("\(failure as Any)")
+                return
+            }
+            try await scene.change("DROP TRIGGER refusal")
+            // What could not be recorded is recorded before another run starts.
+            try await scene.settled()
+            #expect(try await scene.ledger.run(id: run.id)?.state == .running)
+            #expect(await scene.board.state(of: run.id)?.state == .running)
+            try await process(pid, is: "SR")
+
+            try await scene.keeper.setPaused(true, run.id)
+            try await process(pid, is: "Tt")
+            try await refuse("OLD.state = 5 AND NEW.state = 3")
+            await #expect(throws: EngineError.self) { try await scene.keeper.setPaused(false, run.id) }
+            try await scene.change("DROP TRIGGER refusal")
+            try await scene.settled()
+            #expect(try await scene.ledger.run(id: run.id)?.state == .paused)
+            #expect(await scene.board.state(of: run.id)?.state == .paused)
+            try await process(pid, is: "Tt")
+            try await scene.keeper.cancel(run.id)
+            #expect(try await scene.end(of: run).state == .canceled)
+        }
+    }
+
     @Test func `is ended by a cancel`() async throws {
         try await RunScene.run { scene in
             let (run, pid) = try await begin(scene)
