@@ -27,17 +27,22 @@ package actor Desktop: LevelChannel {
     private let desktopForm: DesktopForm
     private let bus: SessionBus
     private let pauses: Pauses
+    private let terminal: Terminal?
     private let logger: Logger
 
     private var reports: StateReports
     private var visit: BusVisit?
     private var server = ServerSeat()
+    /// What the button that was pressed last may bring to the front with.
+    private var activation: (number: UInt32, token: String)?
 
     /// A desktop reached over `bus`; nothing happens before ``run()``.
     package init(
-        name: String, form: DesktopForm = DesktopForm(), bus: SessionBus, clock: any WallClock, logger: Logger
+        name: String, form: DesktopForm = DesktopForm(), bus: SessionBus, terminal: Terminal? = nil,
+        clock: any WallClock, logger: Logger
     ) {
         self.name = name
+        self.terminal = terminal
         desktopForm = form
         self.bus = bus
         pauses = Pauses(clock: clock)
@@ -89,6 +94,15 @@ package actor Desktop: LevelChannel {
         if case .failure(let error) = answer {
             logger.debug("notification not closed", metadata: ["reason": "\(error)"])
         }
+    }
+
+    package nonisolated var hasTerminal: Bool { terminal?.isThere() ?? false }
+
+    package func openTerminal(_ arguments: [String]) async {
+        let token = activation?.token
+        activation = nil
+        guard let fault = await terminal?.open(arguments, token) else { return }
+        logger.warning("no terminal was opened", metadata: ["reason": "\(fault)"])
     }
 
     /// Calls a server, and has it waited for when it does not answer by the deadline.
@@ -223,7 +237,9 @@ package actor Desktop: LevelChannel {
             reports.send(.closed(remote, reason, revision: server.forget(remote)))
         case .action(let number, let key):
             guard let remote = sender?.remote(number) else { return }
+            if activation?.number != number { activation = nil }
             reports.send(.action(remote, key: key))
+        case .activation(let number, let token): activation = (number, token)
         case .reply(let number, let text):
             guard let remote = sender?.remote(number) else { return }
             reports.send(.reply(remote, text: text))

@@ -12,6 +12,8 @@ enum ServerSignal: Equatable {
     case action(UInt32, key: String)
     /// A reply was typed.
     case reply(UInt32, text: String)
+    /// What lets a window that opens for the next button come to the front.
+    case activation(UInt32, token: String)
 
     /// Reads `signal` if it comes from the bus, or from `server` and not from somebody who plays it.
     init?(_ signal: DBusSignal, from server: String?) {
@@ -31,6 +33,12 @@ enum ServerSignal: Equatable {
                 let key = signal.arguments[1].text
             else { return nil }
             self = .action(number, key: key)
+        // - Source: Desktop Notifications Specification 1.3, `ActivationToken`.
+        case (ServerProfile.service, "ActivationToken") where signal.sender == server:
+            guard signal.arguments.count == 2, let number = signal.arguments[0].uint32,
+                let token = signal.arguments[1].text
+            else { return nil }
+            self = .activation(number, token: token)
         // - Source: knotifications and plasma-workspace; swaync sends the same.
         case (ServerProfile.service, "NotificationReplied") where signal.sender == server:
             guard signal.arguments.count == 2, let number = signal.arguments[0].uint32,

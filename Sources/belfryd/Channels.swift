@@ -18,6 +18,8 @@ actor Channels {
     /// For mails alone; made when there is a channel that needs it.
     private var mailCurl: CurlMulti?
     private let programs: ProgramDesk
+    /// Where the daemon is reached.
+    private let socket: String
     private let clock: any WallClock
     private let logger: Logger
     private var made: [String: (setting: ChannelSetting, channel: any Channel, version: Int)] = [:]
@@ -25,9 +27,12 @@ actor Channels {
     /// What was left out at the start, by name.
     private var waiting: [String: ChannelSetting] = [:]
 
-    init(curl: CurlMulti, programs: ProgramDesk, clock: any WallClock, logger: Logger) {
+    init(
+        curl: CurlMulti, programs: ProgramDesk, socket: String, clock: any WallClock, logger: Logger
+    ) {
         self.curl = curl
         self.programs = programs
+        self.socket = socket
         self.clock = clock
         self.logger = logger
     }
@@ -137,8 +142,8 @@ actor Channels {
         case .desktop(let form):
             return Desktop(
                 name: setting.name, form: form,
-                bus: SessionBus(environment: Machine.environment, userID: geteuid()), clock: clock,
-                logger: logger)
+                bus: SessionBus(environment: Machine.environment, userID: geteuid()),
+                terminal: Terminal(on: programs, socket: socket), clock: clock, logger: logger)
         case .http(let form):
             return try HTTPSender(
                 name: setting.name, form: form, secrets: setting.secrets, userAgent: userAgent, curl: curl)

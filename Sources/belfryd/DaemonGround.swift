@@ -57,7 +57,8 @@ struct DaemonGround {
         programs = ProgramDesk(folder: paths.warden + "/notices")
         source = ConfigurationSource(
             files: files, zones: zones, links: try QuestionLinks.inState(paths.state),
-            channels: Channels(curl: curl, programs: programs, clock: clock, logger: logger))
+            channels: Channels(
+                curl: curl, programs: programs, socket: paths.socket, clock: clock, logger: logger))
         let choice = LedgerChoice(state: paths.state)
         do {
             var configuration = try await source.read(.start, isOtherBot: { _ in true })

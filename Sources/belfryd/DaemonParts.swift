@@ -71,9 +71,10 @@ struct DaemonParts {
         bots = BotKeeper(
             ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,
             logger: logger)
-        let tools = ChannelTools(
+        var tools = ChannelTools(
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: channelBoard,
             makeID: ground.makeID, logger: logger)
+        tools.act = { [control] in await control.act(on: $0) }
         (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         network = NetworkWatch(keeper: NetworkKeeper(tools, logger: logger), logger: logger)
         // Before anybody can ask for their state.

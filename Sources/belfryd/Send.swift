@@ -118,7 +118,9 @@ private struct Sending {
         let isProgram = if case .program = setting.form.carrier { true } else { false }
         programs = isProgram ? try await ProgramRunner() : nil
         let desk = programs?.desk ?? ProgramDesk(folder: "/nonexistent")
-        (channel, _) = try await Channels(curl: curl, programs: desk, clock: clock, logger: logger).add(
+        (channel, _) = try await Channels(
+            curl: curl, programs: desk, socket: "", clock: clock, logger: logger
+        ).add(
             setting)
     }
 

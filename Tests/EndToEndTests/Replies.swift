@@ -14,7 +14,8 @@ import Testing
         #expect(try await server.next()?.actions.contains("inline-reply") == false, "it only speaks")
         let said = try await belfry.json("notify", "What now?", "--bot", "echo")
         let shown = try #require(try await server.next())
-        #expect(shown.actions == ["default", "Mark as read", "inline-reply", "Reply"])
+        #expect(Array(shown.actions.prefix(4)) == ["default", "Mark as read", "inline-reply", "Reply"])
+        #expect(Array(shown.actions.suffix(2)) == ["mute", "Mute echo"])
         try server.reply("Do the dishes; $(reboot)", to: shown.id)
         var answer = try await server.next()
         while answer?.body.hasPrefix("heard") == false { answer = try await server.next() }

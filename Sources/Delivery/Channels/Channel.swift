@@ -80,6 +80,12 @@ package protocol LevelChannel: Channel {
     /// Takes back what was shown; does nothing when it no longer exists.
     func close(_ remote: RemoteID) async
 
+    /// Whether a terminal can be opened where it shows things.
+    var hasTerminal: Bool { get }
+
+    /// Opens a terminal in which `belfry` runs with these arguments.
+    func openTerminal(_ arguments: [String]) async
+
     /// What the channel reports, in order, for one reader, from ``run()`` on.
     var signals: AsyncStream<SurfaceSignal> { get }
 
@@ -94,6 +100,8 @@ extension LevelChannel {
     /// That of a screen.
     package var manner: SurfaceManner { .screen }
     package var seesPresence: Bool { true }
+    package var hasTerminal: Bool { false }
+    package func openTerminal(_ arguments: [String]) async {}
 }
 
 /// How late something is still shown on a level channel, and how often it changes there.

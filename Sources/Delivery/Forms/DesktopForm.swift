@@ -75,6 +75,8 @@ package struct DesktopServer: Hashable, Sendable {
     }
     /// Whether a progress bar takes the place of title and text, instead of standing beside them.
     package var hidesTextBehindBar: Bool
+    /// The most buttons it shows; nil: all there are.
+    package var buttonRoom: Int?
     /// Whether it hides what is for the user alone while the screen is locked.
     package var hasPrivacyScopes: Bool
 
@@ -87,6 +89,8 @@ package struct DesktopServer: Hashable, Sendable {
         hidesTextBehindBar = name == "Xfce Notify Daemon"
         // - Source: GNOME Shell, notificationDaemon.js: `x-gnome-privacy-scope`.
         hasPrivacyScopes = name == "gnome-shell"
+        // - Source: GNOME Shell, messageTray.js: `MAX_NOTIFICATION_BUTTONS`.
+        if name == "gnome-shell" { buttonRoom = 3 }
     }
 }
 
@@ -183,8 +187,12 @@ private struct RenderedNotice {
 
     var actions: [String] {
         guard hasButtons else { return [] }
-        let shown = notice.actions.filter { $0.key != NoticeAction.replyKey || server.takesReplies }
-        return shown.flatMap {
+        // Where a reply can be typed, nobody needs a terminal for it.
+        let other = server.takesReplies ? NoticeButton.reply.rawValue : NoticeAction.replyKey
+        let page = NoticeAction.page(
+            of: notice.actions.filter { $0.key != other }, from: notice.firstButton ?? 0,
+            room: server.buttonRoom)
+        return page.flatMap {
             [DesktopText.printable($0.key), DesktopText.cleaned($0.label, limit: Self.titleLimit)]
         }
     }
@@ -211,8 +219,13 @@ private struct RenderedNotice {
         if let icon { hints.append(("image-path", .string(icon))) }
         if !notice.ring {
             hints.append(("suppress-sound", .bool(true)))
-        } else if let sound = DesktopText.name(notice.soundName, limit: Self.nameLimit) {
-            hints.append(("sound-name", .string(sound)))
+        } else if let sound = DesktopText.name(notice.soundName, limit: Self.pathLimit) {
+            // A path and no URI: GNOME opens it as it is.
+            if sound.hasPrefix("/") {
+                hints.append(("sound-file", .string(sound)))
+            } else if sound.utf8.count <= Self.nameLimit {
+                hints.append(("sound-name", .string(sound)))
+            }
         }
         if server.takesReplies, notice.actions.contains(where: { $0.key == NoticeAction.replyKey }) {
             let asker = DesktopText.cleaned(notice.bot, limit: 60)

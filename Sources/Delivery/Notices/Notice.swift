@@ -25,6 +25,8 @@ package struct Notice: Hashable, Codable, Sendable {
     package var bot: String
     /// Buttons, in order; the key `default` is a click on the body.
     package var actions: [NoticeAction]
+    /// The place of the first button to show, where a person asked for those that had no room; nil: the first.
+    package var firstButton: Int?
     /// A line below the body that does for the buttons where there are none.
     package var withoutButtons: String?
     /// A line below the body that does for a reply where none can be typed.
@@ -37,7 +39,7 @@ package struct Notice: Hashable, Codable, Sendable {
     package var news: JobNews?
     /// A category of the desktop specification, as `im.received` or `transfer.complete`.
     package var category: String?
-    /// A name of the sound naming specification; played only when ``ring`` is true.
+    /// A name of the sound naming specification, or the absolute path of a sound; played only when ``ring`` is true.
     package var soundName: String?
     /// An icon name or an absolute path.
     package var icon: String?

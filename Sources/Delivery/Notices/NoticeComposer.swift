@@ -117,7 +117,7 @@ package enum DirectThread {
 
 extension NoticeComposer {
     /// Whose messages are scripts' own words, and no Markdown.
-    private static let belfry = "belfry"
+    static let belfry = "belfry"
 
     private static func speak(of last: [Message], count: Int, to notice: inout Notice) {
         var name = Preview.cut(notice.bot, to: 60)

@@ -17,6 +17,8 @@ package struct ChannelTools: Sendable {
     package let networkReturns = Broadcast<Void>()
     /// How much may wait for a channel.
     package var room = OutboxRoom.usual
+    /// Does what people ask for by the buttons of jobs' notices; left out, nothing.
+    package var act: @Sendable (JobPress) async -> Void = { _ in }
 
     package init(
         ledger: any Ledger, clock: any WallClock, activeConfiguration: ActiveConfiguration,

@@ -23,7 +23,7 @@ package struct SilenceDraft: Hashable, Sendable {
 
 extension Control {
     /// How long a silence is listed after its end.
-    private static let keptAfterEnd = Duration.seconds(90 * 86_400)
+    static let silencesKept = Duration.seconds(90 * 86_400)
     /// The most that have not ended.
     private static let mostSilences = 1000
     /// The longest: whoever wants to hear of something never again writes routes.
@@ -44,7 +44,7 @@ extension Control {
             guard try await silences(all: false).count < Self.mostSilences else {
                 throw .invalid("there are \(Self.mostSilences) silences already")
             }
-            try await commit([.putSilence(silence, endedBefore: now - Self.keptAfterEnd)])
+            try await commit([.putSilence(silence, endedBefore: now - Self.silencesKept)])
             activeConfiguration.change { configuration in
                 configuration.silences.removeAll { $0.until <= now }
                 configuration.silences.append(silence)

@@ -35,7 +35,7 @@ extension ItemTurn {
             takeQuestion(news, record)
         case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
         case .clockBack(let back): takeClockNews(back, record)
-        case .itemActed(let action): takeAction(action)
+        case .itemActed(let action): takeAction(action, at: record.event.at)
         case .runLate(let run), .runSlow(let run), .runStuck(let run), .runFlapping(let run):
             takeCharge(of: run, record)
         case .messageGroup, .runProgress, .test, .unknown:
@@ -107,10 +107,16 @@ extension ItemTurn {
     /// Whoever presses a button, or types a reply, has seen it: nobody else need.
     ///
     /// A question is closed by its answer, which may be none.
-    private mutating func takeAction(_ action: Fact.Action) {
+    private mutating func takeAction(_ action: Fact.Action, at: Moment) {
         guard let key = ItemKey(action.item) else { return }
         if case .question = key { return }
         endWaits(of: key, seenBy: action.channel ?? "somebody")
+        guard action.key == NoticeButton.snooze.rawValue, let channel = action.channel else { return }
+        let until = at + NoticeButton.snoozeTime
+        update(key, bot: OwnThread.bot) { item in
+            item.snooze(until: until, on: channel)
+            return []
+        }
     }
 
     // MARK: Runs

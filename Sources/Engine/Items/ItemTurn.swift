@@ -118,7 +118,7 @@ struct ItemTurn {
         _ decide: (inout KeptItem) -> [KeptItem.Decision]
     ) {
         var item = item(key, bot: bot)
-        let before = (item.decider, item.views, item.waiting)
+        let before = (item.decider, item.views, item.waiting, item.held)
         if let waits = waits.removeValue(forKey: key) { item.wait(waits, at: now) }
         var waiting = item
         item.event = event ?? item.event
@@ -138,7 +138,9 @@ struct ItemTurn {
             isShown = true
         }
         items[key] = item
-        if isShown || (!isTick && (item.decider, item.views, item.waiting) != before) { written.insert(key) }
+        if isShown || (!isTick && (item.decider, item.views, item.waiting, item.held) != before) {
+            written.insert(key)
+        }
         // What waited to be shown of a thread was read before: it is news for nobody any more.
         if case .thread = key, waiting.timer != nil, item.timer == nil, !isShown || item.shown == nil,
             let event = waiting.nextJudged(on: nil)

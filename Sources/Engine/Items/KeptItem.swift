@@ -141,6 +141,14 @@ struct KeptItem: Sendable {
         if snapshot.reason.rings { owed[channel] = snapshot.reason }
     }
 
+    /// A person put it away on a channel until a moment, when it rings again.
+    mutating func snooze(until moment: Moment, on channel: String) {
+        guard let version = version(on: channel) else { return }
+        (held[channel], heldBy[channel]) = (moment, .silenced)
+        owed[channel] = version.reason.rings ? version.reason : .repeatElapsed
+        shownOn.remove(channel)
+    }
+
     /// A channel was given a version: nothing is kept back from it any more.
     ///
     /// - Returns: why it rings although this version does not: one that was kept back did.

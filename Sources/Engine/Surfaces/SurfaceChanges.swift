@@ -65,6 +65,17 @@ struct SurfaceChanges {
         ]
     }
 
+    /// A person wants to be reminded later: it leaves the screen, and nothing brings it back before.
+    ///
+    /// Its item is kept back from the channel until then, as what a rule holds.
+    func snoozed(_ surface: SurfaceRecord, key: String) -> [Change] {
+        pressed(surface, key: key) + [
+            // In this order: only what shows its newest version can be put away.
+            .dismissSurface(channel: channel, item: surface.item, true),
+            .showSurface(channel: channel, item: surface.item, revision: 0, remote: nil, at: now),
+        ]
+    }
+
     /// A person typed a reply.
     func replied(_ surface: SurfaceRecord, _ text: String) -> [Change] {
         [

@@ -22,21 +22,21 @@ package struct SurfaceKeeper: Sendable {
 
 /// The surfaces of one channel: a level, not a queue. Whatever was missed, only the newest version is shown.
 actor SurfaceLine: Keeper {
-    private let channel: any LevelChannel
+    let channel: any LevelChannel
     let ledger: any Ledger
     var loop: KeeperLoop
-    private let tools: ChannelTools
+    let tools: ChannelTools
     private let signals = Inbox<SurfaceSignal>()
     private var keeper = CircuitKeeper()
     private var isRecalled = false
     /// The life of the far end; nil: nobody is there, or nobody answers.
-    private var generation: String?
+    private(set) var generation: String?
     /// The last life of the far end that was known.
     private var lastGeneration: String?
     /// What is shown and could not be recorded yet; it is not shown a second time.
     private var unrecorded: [String: (revision: Int64, remote: RemoteID?)] = [:]
     /// What had a button pressed; the server closes it for that, which is no dismissal.
-    private var pressed: Set<RemoteID> = []
+    var pressed: Set<RemoteID> = []
     private var rests = SurfaceRests()
     /// Whether this machine has a new way out that nothing was tried by yet.
     private let hasNetworkReturned = Flag(false)
@@ -44,8 +44,8 @@ actor SurfaceLine: Keeper {
     private var changed: [String: Moment] = [:]
     /// What the far end reported and could not be recorded yet.
     private var owed: [SurfaceSignal] = []
-    private var clock: any WallClock { loop.clock }
-    private var logger: Logger { loop.logger }
+    var clock: any WallClock { loop.clock }
+    var logger: Logger { loop.logger }
 
     init(channel: any LevelChannel, _ tools: ChannelTools) {
         self.channel = channel
@@ -84,7 +84,7 @@ actor SurfaceLine: Keeper {
         keeper.probe(at: clock.now)
     }
 
-    private var changes: SurfaceChanges { SurfaceChanges(channel: channel.name, now: clock.now) }
+    var changes: SurfaceChanges { SurfaceChanges(channel: channel.name, now: clock.now) }
 
     // MARK: What the far end reports
 
@@ -98,12 +98,7 @@ actor SurfaceLine: Keeper {
             // What was closed made room for what is on the screen by now.
             if let revision, revision < surface.shown { return }
             try await closed(surface, remote, reason)
-        case .action(let remote, let key):
-            guard let surface = try await surface(remote) else { return }
-            let isOpened = key == NoticeAction.defaultKey
-            try await commit(
-                isOpened ? changes.opened(surface, key: key) : changes.pressed(surface, key: key))
-            pressed.insert(remote)
+        case .action(let remote, let key): try await press(key, of: remote)
         case .reply(let remote, let text):
             guard let surface = try await surface(remote) else { return }
             try await commit(changes.replied(surface, text) + saying(text, about: surface))
@@ -111,28 +106,6 @@ actor SurfaceLine: Keeper {
         case .answered(let item, let revision, let result):
             try await answered(item, Int64(revision), result)
         }
-    }
-
-    /// What a person typed into a notice of a thread is said to its bot, which answers it as any other message.
-    ///
-    /// Of a question its keeper finds the answer.
-    private func saying(_ text: String, about surface: SurfaceRecord) async throws(LedgerError) -> [Change] {
-        guard case .thread(let bot, let thread)? = ItemKey(surface.item), !Preview.isEmpty(text),
-            tools.activeConfiguration.configuration.bot(bot).contact != nil
-        else { return [] }
-        let now = clock.now
-        let message = Message(
-            id: tools.makeID(), bot: bot, thread: thread, author: .user,
-            text: String(text.prefix(SurfaceChanges.longestReply)), at: now)
-        var replied: String?
-        if case .messages(_, let last)? = try await snapshot(of: surface.item)?.content {
-            replied = last.last?.id
-        }
-        return [
-            .insertMessage(MessageRecord(message: message, read: true, replyTo: replied)),
-            .markRead(bot: bot, thread: thread, through: now),
-            .append(NewEvent(.messagePosted(Fact.Post(message.id, bot: bot)), at: now)),
-        ]
     }
 
     /// Its ids stay: a server that only hung still knows them, and another one reports its own.
@@ -211,11 +184,11 @@ actor SurfaceLine: Keeper {
         }
     }
 
-    private func surface(_ remote: RemoteID) async throws(LedgerError) -> SurfaceRecord? {
+    func surface(_ remote: RemoteID) async throws(LedgerError) -> SurfaceRecord? {
         try await ledger.surface(channel: channel.name, remote: remote)
     }
 
-    private func commit(_ changes: [Change]) async throws(LedgerError) {
+    func commit(_ changes: [Change]) async throws(LedgerError) {
         _ = try await ledger.commit(changes)
     }
 
@@ -335,16 +308,7 @@ actor SurfaceLine: Keeper {
         case .waitUntil(let moment): return moment
         case .waitForProbe, .refused: return nil
         }
-        let bot = tools.activeConfiguration.configuration.bot(snapshot.bot)
-        var manner = bot.manner
-        manner.answers = bot.contact != nil
-        let spec = try await jobSpec(of: snapshot)
-        if let sound = spec?.sound { (manner.soundName, manner.sounds) = (sound, [:]) }
-        var notice = NoticeComposer.compose(snapshot, manner: manner, jobIcon: spec?.icon)
-        // A desktop has buttons of its own.
-        if !channel.seesPresence, case .question(let question) = snapshot.content {
-            notice.links = tools.activeConfiguration.configuration.links(of: question)
-        }
+        var notice = try await notice(of: snapshot)
         if let moment = nextChange(of: notice, on: surface) { return moment }
         let mine = surface.remote == nil ? try await predecessor(of: snapshot) : surface.remote
         let isNews = surface.ring || (mine == nil && snapshot.isNewStorm(to: surface))
@@ -366,6 +330,27 @@ actor SurfaceLine: Keeper {
         }
         let next = last + channel.manner.pace
         return next > clock.now ? next : nil
+    }
+
+    /// What it looks like on this channel.
+    func notice(of snapshot: ItemSnapshot) async throws(LedgerError) -> Notice {
+        let configuration = tools.activeConfiguration.configuration
+        let bot = configuration.bot(snapshot.bot)
+        var manner = bot.manner
+        manner.answers = bot.contact != nil
+        let spec = try await jobSpec(of: snapshot)
+        if let sound = spec?.sound { (manner.soundName, manner.sounds) = (sound, [:]) }
+        var notice = NoticeComposer.compose(snapshot, manner: manner, jobIcon: spec?.icon)
+        if channel.seesPresence {
+            var offer = NoticeOffer()
+            (offer.hasTerminal, offer.isRepeatable) = (channel.hasTerminal, spec != nil)
+            offer.answers = manner.answers
+            NoticeComposer.addButtons(to: &notice, of: snapshot, offering: offer)
+        } else if case .question(let question) = snapshot.content {
+            // A desktop has buttons of its own.
+            notice.links = configuration.links(of: question)
+        }
+        return notice
     }
 
     /// How the job of an item is described now.
@@ -394,12 +379,12 @@ actor SurfaceLine: Keeper {
         return changes.shown(other, revision: other.wanted, remote: nil)
     }
 
-    private func snapshot(of item: String) async throws(LedgerError) -> ItemSnapshot? {
+    func snapshot(of item: String) async throws(LedgerError) -> ItemSnapshot? {
         guard let key = ItemKey(item), let record = try await ledger.item(key) else { return nil }
         return shownItem(record, on: channel.name)
     }
 
-    private func settle(
+    func settle(
         _ surface: SurfaceRecord, at revision: Int64, remote: RemoteID?
     ) async throws(LedgerError) {
         unrecorded[surface.item] = (revision, remote)

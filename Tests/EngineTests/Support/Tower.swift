@@ -92,6 +92,7 @@ struct Tower {
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: health,
             makeID: freshID, logger: quiet)
         tools.room = room
+        tools.act = { await control.act(on: $0) }
         let (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         let questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: quiet)
         let tower = Tower(
