@@ -12,8 +12,10 @@ package struct Frame: Hashable, Sendable {
     package init(_ rows: [LiveRow], size: TerminalSize, traits: TerminalTraits) {
         let room = max(1, size.rows - 1)
         var sorted = Self.byUrgency(rows)
-        let withParts = sorted.flatMap { [$0] + $0.parts }
-        if withParts.count <= room { sorted = withParts }
+        if rows.contains(where: { !$0.parts.isEmpty }) {
+            let withParts = sorted.flatMap { [$0] + $0.parts }
+            if withParts.count <= room { sorted = withParts }
+        }
         let fits = sorted.count <= room
         let shown = fits ? sorted[...] : sorted.prefix(room - 1)
         let columns = Columns(shown, cells: max(1, size.columns - 1))
@@ -27,7 +29,10 @@ package struct Frame: Hashable, Sendable {
 
     /// Rows of one rank keep the order they were given in.
     static func byUrgency(_ rows: [LiveRow]) -> [LiveRow] {
-        rows.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+        // Mostly all of them run, and no row has to be copied.
+        guard zip(rows.indices, rows.indices.dropFirst()).contains(where: { rows[$0].rank > rows[$1].rank })
+        else { return rows }
+        return rows.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
             .map(\.element)
     }
 }
@@ -42,22 +47,37 @@ package struct FrameLine: Hashable, Sendable {
     /// Spaces that count but are only drawn once something follows.
     private var owed = 0
     private let isUTF8: Bool
-    private let ellipsis: String
+    private let hasGlyphs: Bool
+    private var ellipsis: String { hasGlyphs ? "…" : "..." }
 
     /// An empty line for a terminal.
     package init(_ traits: TerminalTraits) {
         isUTF8 = traits.isUTF8
-        ellipsis = traits.hasGlyphs ? "…" : "..."
-        bytes.reserveCapacity(192)
+        hasGlyphs = traits.hasGlyphs
+        bytes.reserveCapacity(256)
     }
+
+    /// Whether both draw the same.
+    package static func == (left: FrameLine, right: FrameLine) -> Bool {
+        left.cells == right.cells && left.owed == right.owed && left.bytes == right.bytes
+    }
+
+    /// As ``==(_:_:)`` compares.
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     /// Adds `text`, cut with an ellipsis to `limit` cells, and returns how many it used.
     @discardableResult
     package mutating func add(_ text: String, limit: Int = .max) -> Int {
         guard limit > 0, !text.isEmpty else { return 0 }
-        let width = CellWidth.of(text)
-        guard width > limit else { return draw(text, cells: width) }
+        let (width, isPlain) = CellWidth.measure(text)
+        guard width > limit else {
+            return isPlain ? draw(plain: text.utf8, cells: width) : draw(text, cells: width)
+        }
         let mark = ellipsis.count < limit ? ellipsis : ""
+        if isPlain {
+            let kept = limit - mark.count
+            return draw(plain: text.utf8.prefix(kept), cells: kept) + draw(mark, cells: mark.count)
+        }
         var kept = ""
         var used = 0
         for character in text {
@@ -69,9 +89,18 @@ package struct FrameLine: Hashable, Sendable {
         return draw(kept + mark, cells: used + mark.count)
     }
 
-    /// Adds `text` that is known to take `cells` cells: a part of a bar, which is long and drawn often.
-    mutating func add(_ text: String, knownCells cells: Int) {
-        if cells > 0 { _ = draw(text, cells: cells) }
+    /// Adds `character`, of one cell, so many times: a part of a bar, which is long and drawn often.
+    mutating func add(_ character: Unicode.Scalar, count: Int) {
+        guard count > 0 else { return }
+        settle()
+        cells += count
+        if character.isASCII || !isUTF8 {
+            bytes.append(
+                contentsOf: repeatElement(character.isASCII ? UInt8(character.value) : 0x3F, count: count))
+        } else {
+            let coded = UTF8.encode(character)
+            for _ in 0..<count { if let coded { bytes.append(contentsOf: coded) } }
+        }
     }
 
     /// Adds `text` in `width` cells: cut if longer, spaces behind it if shorter.
@@ -92,6 +121,14 @@ package struct FrameLine: Hashable, Sendable {
     /// Adds a colour sequence, which takes no cells.
     package mutating func color(_ color: TerminalColor) {
         bytes.append(contentsOf: color.sequence.utf8)
+    }
+
+    /// Draws printable ASCII.
+    private mutating func draw(plain text: some Collection<UInt8>, cells width: Int) -> Int {
+        settle()
+        bytes.append(contentsOf: text)
+        cells += width
+        return width
     }
 
     private mutating func draw(_ text: String, cells width: Int) -> Int {
@@ -159,6 +196,18 @@ package enum CellWidth {
             cells += 1
         }
         return cells
+    }
+
+    /// The cells of a whole text, which rows need most.
+    package static func of(_ text: String) -> Int { measure(text).cells }
+
+    /// The cells of a whole text, and whether it is printable ASCII, of which every byte is one.
+    static func measure(_ text: String) -> (cells: Int, isPlain: Bool) {
+        let bytes = text.utf8.span
+        var others: UInt8 = 0
+        for index in bytes.indices { others |= bytes[index] &- 0x20 > 0x5E ? 1 : 0 }
+        guard others != 0 else { return (bytes.count, true) }
+        return (text.reduce(0) { $0 + of($1) }, false)
     }
 
     /// The cells of what a person sees as one character.

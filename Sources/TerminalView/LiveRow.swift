@@ -31,7 +31,8 @@ package struct LiveRow: Hashable, Sendable {
         isStale = live.isStale(at: now) && !live.state.isEnded
         detail = RunWording.detail(of: live, at: now)
         time = FinishWording.time(of: live, at: now, zone: zone) ?? ""
-        let trees = TaskTree.of(live.tasks ?? []).flatMap { $0.flattened() }
+        guard let tasks = live.tasks, !tasks.isEmpty else { return }
+        let trees = TaskTree.of(tasks).flatMap { $0.flattened() }
         parts = trees.map { LiveRow(part: $0.tree, depth: $0.depth, isStale: isStale) }
     }
 
@@ -95,7 +96,7 @@ struct Columns: Hashable {
     private var time = 0
 
     init(_ rows: ArraySlice<LiveRow>, cells: Int) {
-        let names = rows.map { CellWidth.of($0.name) }.max() ?? 0
+        let names = rows.reduce(0) { max($0, CellWidth.of($1.name)) }
         name = min(names, max(8, cells / 3), max(0, cells - 2))
         var left = cells - 2 - name
         func take(_ wanted: Int) -> Int {
@@ -104,7 +105,7 @@ struct Columns: Hashable {
             return wanted
         }
         if rows.contains(where: { $0.progress != nil }) { percent = take(Self.percentCells) }
-        let times = rows.map { CellWidth.of($0.time) }.max() ?? 0
+        let times = rows.reduce(0) { max($0, CellWidth.of($1.time)) }
         time = take(min(times, 40))
         if percent > 0, cells >= 40 { bar = take(min(24, max(8, cells / 6))) }
         if left >= Self.leastDetail + Self.gap { detail = take(left - Self.gap) }
@@ -125,11 +126,12 @@ struct Columns: Hashable {
         if bar > 0 {
             line.space(Self.gap)
             if let progress = row.progress {
-                let parts = Bar.parts(progress, width: bar, glyphs: traits.hasGlyphs)
+                let parts = Bar(progress, width: bar, glyphs: traits.hasGlyphs)
                 paint(mark.color)
-                line.add(parts.full, knownCells: parts.fullCells)
+                line.add(parts.block, count: parts.whole)
+                if let tip = parts.tip { line.add(tip, count: 1) }
                 paint(.dim)
-                line.add(parts.rest, knownCells: bar - parts.fullCells)
+                line.add(parts.empty, count: parts.left)
                 paint(.normal)
             } else {
                 line.space(bar)
@@ -155,35 +157,43 @@ struct Columns: Hashable {
 }
 
 /// A bar of whole cells, drawn to the eighth of a cell where the terminal can.
-package enum Bar {
-    private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+package struct Bar: Hashable, Sendable {
+    private static let eighths: [Unicode.Scalar] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-    /// The two parts of a bar.
-    package struct Parts: Hashable, Sendable {
-        /// What is done, to the eighth of a cell.
-        package var full: String
-        /// The cells of ``full``.
-        package var fullCells: Int
-        /// What is left.
-        package var rest: String
-    }
+    /// The cells that are done, each ``block``.
+    package let whole: Int
+    /// What is drawn in the cell after them, where that is begun.
+    package let tip: Unicode.Scalar?
+    /// The cells that are left, each ``empty``.
+    package let left: Int
+    /// A cell that is done.
+    package let block: Unicode.Scalar
+    /// A cell that is left.
+    package let empty: Unicode.Scalar
 
     /// A bar of `width` cells at `progress` (0...1); what is done reaches the end only at 1.
-    package static func parts(_ progress: Double, width: Int, glyphs: Bool) -> Parts {
+    package init(_ progress: Double, width: Int, glyphs: Bool) {
         let part = min(max(progress, 0), 1)
-        guard glyphs else {
-            let full = Int(part * Double(width))
-            let head = full < width && part > 0 ? ">" : ""
-            return parts(String(repeating: "#", count: full) + head, full + head.count, width, "-")
+        if glyphs {
+            let eighth = part < 1 ? min(Int(part * Double(width * 8)), width * 8 - 1) : width * 8
+            whole = eighth / 8
+            tip = eighth % 8 > 0 ? Self.eighths[eighth % 8 - 1] : nil
+            (block, empty) = ("█", "·")
+        } else {
+            whole = Int(part * Double(width))
+            tip = whole < width && part > 0 ? ">" : nil
+            (block, empty) = ("#", "-")
         }
-        let eighth = part < 1 ? min(Int(part * Double(width * 8)), width * 8 - 1) : width * 8
-        let tip = eighths[eighth % 8]
-        let cells = eighth / 8 + (tip.isEmpty ? 0 : 1)
-        return parts(String(repeating: "█", count: eighth / 8) + tip, cells, width, "·")
+        left = width - whole - (tip == nil ? 0 : 1)
     }
 
-    private static func parts(_ full: String, _ cells: Int, _ width: Int, _ empty: String) -> Parts {
-        Parts(full: full, fullCells: cells, rest: String(repeating: empty, count: width - cells))
+    /// The bar as a text.
+    package var text: String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: repeatElement(block, count: whole))
+        if let tip { scalars.append(tip) }
+        scalars.append(contentsOf: repeatElement(empty, count: left))
+        return String(scalars)
     }
 }
 

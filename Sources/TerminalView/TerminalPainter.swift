@@ -60,10 +60,16 @@ package struct TerminalPainter: Sendable {
 
     /// Only the rows that differ, each reached from the one before.
     private func changes(to lines: [FrameLine]) -> [UInt8] {
-        guard lines != shown else { return [] }
-        var bytes = Self.begin
+        var same = 0
+        while same < min(lines.count, shown.count), lines[same] == shown[same] { same += 1 }
+        guard same < max(lines.count, shown.count) else { return [] }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(lines[same...].reduce(64) { $0 + $1.bytes.count + 16 })
+        bytes += Self.begin
         var row = shown.count
-        for (index, line) in lines.enumerated() where index >= shown.count || line != shown[index] {
+        for index in same..<max(same, lines.count)
+        where index == same || index >= shown.count || lines[index] != shown[index] {
+            let line = lines[index]
             if index < shown.count {
                 move(from: row, to: index, &bytes)
                 bytes += line.bytes

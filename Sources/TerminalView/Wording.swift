@@ -54,7 +54,7 @@ package enum RunWording {
 
     /// Cut, not rounded: 100 % is shown when all is done and not before.
     package static func percent(_ progress: Double) -> String {
-        "\(Int((min(max(progress, 0), 1) * 100 + 1e-9).rounded(.down)))%"
+        String(Int((min(max(progress, 0), 1) * 100 + 1e-9).rounded(.down))) + "%"
     }
 
     private static func waitingFor(_ kind: BlockedKind?) -> String {
@@ -84,7 +84,13 @@ package enum FinishWording {
         if let text, live.finish?.claim(at: now) == nil { return text }
         // The first second is no news.
         let elapsed = max(now - startedAt, .seconds(1)).words
-        return text.map { "\(elapsed), \($0)" } ?? "\(elapsed) so far"
+        guard let text else { return elapsed + " so far" }
+        var words = ""
+        words.reserveCapacity(elapsed.utf8.count + 2 + text.utf8.count)
+        words += elapsed
+        words += ", "
+        words += text
+        return words
     }
 
     /// How long it still needs; by how much it is late once it has passed what is usual.
@@ -118,10 +124,10 @@ package enum FinishWording {
         // A time of day can't be distinguished from tomorrow's.
         guard (.seconds(600)..<Duration.seconds(43200)).contains(finish.at - now) else { return claim.words }
         let time = CivilTime(finish.at, in: zone)
-        return "done \(mark)\(two(time.hour)):\(two(time.minute))"
+        return "done " + mark + two(time.hour) + ":" + two(time.minute)
     }
 
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    private static func two(_ number: Int) -> String { number < 10 ? "0" + String(number) : String(number) }
 }
 
 /// Durations as people read them beside a bar.

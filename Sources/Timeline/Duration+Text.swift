@@ -93,11 +93,23 @@ extension Duration {
     package var words: String {
         let total = max(0, microseconds / 1_000_000)
         guard total > 0 else { return "under 1 s" }
-        let parts = [
-            (total / 86_400, "d"), (total / 3600 % 24, "h"), (total / 60 % 60, "min"), (total % 60, "s"),
-        ]
-        let first = parts.firstIndex { $0.0 > 0 } ?? 0
-        return parts[first...].prefix(2).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+        return switch total {
+        case ..<60: Self.words(total, " s", 0, "")
+        case ..<3600: Self.words(total / 60, " min", total % 60, " s")
+        case ..<86_400: Self.words(total / 3600, " h", total / 60 % 60, " min")
+        default: Self.words(total / 86_400, " d", total / 3600 % 24, " h")
+        }
+    }
+
+    /// Drawn many times a second, so without a list or an interpolation.
+    private static func words(_ large: Int64, _ unit: String, _ small: Int64, _ smallUnit: String) -> String {
+        var text = String(large)
+        text += unit
+        guard small > 0 else { return text }
+        text += " "
+        text += String(small)
+        text += smallUnit
+        return text
     }
 
     /// The duration as a limit that somebody set: ``words``, or `1500 ms` where it has a part of a second.

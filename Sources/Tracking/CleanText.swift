@@ -8,7 +8,7 @@ package enum CleanText {
     ///
     /// A longer text is cut on a character boundary and ends in `…`.
     package static func line(_ raw: String, limit: Int) -> String {
-        if isPlain(raw), raw.utf8.count <= limit { return raw }
+        if raw.utf8.count <= limit, isPlain(raw) { return raw }
         return cut(collapse(raw, budget: limit * 16), limit: limit)
     }
 
@@ -29,12 +29,16 @@ package enum CleanText {
 
     /// Printable ASCII with no white space to change: the common case, and the answer needs no work.
     private static func isPlain(_ text: String) -> Bool {
-        var previous: UInt8 = 0x20
-        for byte in text.utf8 {
-            guard (0x20...0x7E).contains(byte), byte != 0x20 || previous != 0x20 else { return false }
-            previous = byte
+        let bytes = text.utf8.span
+        var wasSpace = true
+        var isOther = false
+        for index in bytes.indices {
+            let byte = bytes[index]
+            let isSpace = byte == 0x20
+            isOther = isOther || byte &- 0x20 > 0x5E || isSpace && wasSpace
+            wasSpace = isSpace
         }
-        return previous != 0x20 || text.isEmpty
+        return !isOther && (!wasSpace || bytes.isEmpty)
     }
 
     private static func collapse(_ raw: String, budget: Int) -> String {

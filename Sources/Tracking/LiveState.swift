@@ -89,8 +89,19 @@ public struct LiveState: Hashable, Sendable, Codable {
 
     /// Phase and message as one text; a message that begins with its phase stands for both.
     package static func saying(phase: String, message: String) -> String {
-        if phase.isEmpty || message == phase || message.hasPrefix(phase + " ") { return message }
-        return message.isEmpty ? phase : "\(phase): \(message)"
+        if phase.isEmpty { return message }
+        if message.isEmpty { return phase }
+        // Strings are prefixes of each other by what is read, and bytes are enough here.
+        if message.utf8.starts(with: phase.utf8) {
+            let next = message.utf8.dropFirst(phase.utf8.count).first
+            if next == nil || next == 0x20 { return message }
+        }
+        var text = ""
+        text.reserveCapacity(phase.utf8.count + 2 + message.utf8.count)
+        text += phase
+        text += ": "
+        text += message
+        return text
     }
 }
 

@@ -113,10 +113,7 @@ import Tracking
     }
 
     @Test func `draw a bar to the eighth of a cell`() {
-        func bar(_ progress: Double) -> String {
-            let parts = Bar.parts(progress, width: 4, glyphs: true)
-            return parts.full + parts.rest
-        }
+        func bar(_ progress: Double) -> String { Bar(progress, width: 4, glyphs: true).text }
         #expect(
             (0...8).map { bar(Double($0) / 32) }.joined(separator: " ")
                 == [
@@ -126,9 +123,8 @@ import Tracking
         #expect(bar(1) == "████")
         for step in 0...1000 {
             for glyphs in [true, false] {
-                let parts = Bar.parts(Double(step) / 1000, width: 17, glyphs: glyphs)
-                #expect(CellWidth.of(parts.full) == parts.fullCells)
-                #expect(CellWidth.of(parts.full + parts.rest) == 17)
+                let bar = Bar(Double(step) / 1000, width: 17, glyphs: glyphs)
+                #expect(CellWidth.of(bar.text) == 17)
             }
         }
     }
