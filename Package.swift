@@ -59,7 +59,7 @@ let stations: [Target] = [
     effect(
         "Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
-    effect("API", ["Timeline", "Tracking", "Ledger"]),
+    effect("API", ["Timeline", "Tracking", "Grouping", "Ledger"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
     effect(
         "APIServer",

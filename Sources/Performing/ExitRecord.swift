@@ -77,6 +77,8 @@ package struct ExitRecord: Hashable, Sendable {
     package var firstWord: Duration?
     /// What became of the session of the bot's provider; nil: it keeps none, or nothing is known of it.
     package var session: SessionOutcome?
+    /// Where the bot waits for a person, in a session that is to be resumed; nil: it does not.
+    package var parked: LiveState.Parked?
     /// What the bot keeps of what it will no longer be shown, made before it replied; nil: nothing was.
     package var summary: TalkSummary?
     /// What the bot had said before its reply failed for good or was cut; nil: nothing.

@@ -41,6 +41,8 @@ package struct PromptOrder: Hashable, Sendable {
     package var isReadLive = false
     /// The session of the bot's provider in which all of what was said before was said, but for ``earlier``; nil: none.
     package var session: Continuation?
+    /// Whether ``session`` put off a call until a person had been asked, and goes on with it: nothing new is asked.
+    package var goesOn = false
     /// How the program of a bot that is one is started.
     ///
     /// With the job's environment, folder and limits; what it runs and reads is still to be set. Nil: nobody said.

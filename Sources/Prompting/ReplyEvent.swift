@@ -50,6 +50,8 @@ package struct Finish: Hashable, Sendable {
         case filtered
         /// The model has no room for more.
         case contextFull
+        /// A hook put a call off until a person has been asked; the call's id, where the program names it.
+        case deferred(call: String?)
         /// A reason this version does not know.
         case other(String)
     }

@@ -154,7 +154,7 @@ extension Finish {
     /// The failure that this end is; nil: the bot said all it wanted.
     package func failure(hasOutput: Bool) -> ReplyFailure? {
         switch reason {
-        case .end, .toolCalls, .pause, .other: nil
+        case .end, .toolCalls, .pause, .deferred, .other: nil
         case .refusal(let text): ReplyFailure(.refused, detail: text ?? "", hasOutput: hasOutput)
         case .maxTokens: ReplyFailure(.endedEarly(.maxTokens), hasOutput: hasOutput)
         case .contextFull: ReplyFailure(.endedEarly(.contextFull), hasOutput: hasOutput)

@@ -17,6 +17,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     package var workEnd: WorkEnd?
     /// The script that decided that its bot is asked; absent before that, and where there is none.
     package var wake: Wake?
+    /// The session of its bot in which it waits for a person, or waited last; absent where it never did.
+    package var parked: Parked?
     /// The time of this attempt in which the job could not work; absent where there was none.
     package internal(set) var idle: Idle?
     /// Where the run is in its life.
@@ -117,6 +119,25 @@ extension LiveState {
         }
     }
 
+    /// A run without a process: its bot's program has ended in the middle of a call for which a person must be asked, and
+    /// is resumed when that has happened.
+    package struct Parked: Hashable, Sendable, Codable {
+        /// The session of the program, by its own id.
+        package var session: String
+        /// The call that was deferred, by the program's own id; absent: it named none.
+        package var call: String?
+        /// Whether it waits now; else it was resumed.
+        package var waits: Bool
+        /// How often it was resumed: so many of its attempts are none of those that it may fail.
+        package var resumed: Int
+
+        /// A run that waits in this session for the first time.
+        package init(session: String, call: String?) {
+            (self.session, self.call) = (session, call)
+            (waits, resumed) = (true, 0)
+        }
+    }
+
     /// Time in which a job could not work because of somebody else, kept for a daemon that goes on with the run.
     package struct Idle: Hashable, Sendable, Codable {
         /// All that is over of it, in microseconds.
@@ -179,6 +200,7 @@ extension LiveState {
             writer.member("etaLow", etaLow)
             try writer.member("idle", encoding: idle, sorted: true)
             writer.member("message", message)
+            try writer.member("parked", encoding: parked, sorted: true)
             writer.member("phase", phase)
             writer.member("progress", progress)
             writer.member("reason", reason?.rawValue)

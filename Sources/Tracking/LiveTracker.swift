@@ -165,6 +165,7 @@ public struct LiveTracker: Sendable {
         live.reason = past.reason
         live.usual = past.usual
         live.wake = past.wake
+        live.parked = past.parked
     }
 
     /// Adopts what past runs of the job show, which is read a moment after the start.
@@ -202,6 +203,15 @@ public struct LiveTracker: Sendable {
     package mutating func note(wake: LiveState.Wake, at now: Moment) -> LiveChange {
         live.wake = wake
         return changed(.tick, at: now)
+    }
+
+    /// Notes that the run has no process until a person has answered, or that it is resumed.
+    package mutating func note(parked: LiveState.Parked, at now: Moment) -> LiveChange {
+        live.parked = parked
+        guard parked.waits, live.state != .blocked || live.blockedKind == nil else {
+            return changed(.tick, at: now)
+        }
+        return became(.blocked, blocked: .question, at: now)
     }
 
     /// Shows this text in place of what the job said of itself; it has not said anything by that.

@@ -98,12 +98,13 @@ final class ProgramScene {
     /// Orders a reply to `prompt`.
     func start(
         _ prompt: String = "Hi", timeout: Duration? = nil, environment: [String: String] = [:],
-        session: Continuation? = nil, isReadLive: Bool = false
+        session: Continuation? = nil, isReadLive: Bool = false, goesOn: Bool = false
     ) {
         var order = PromptOrder(
             key: key, bot: "sage", text: prompt, timeout: timeout, output: .init(path: output))
         order.session = session
         order.isReadLive = isReadLive
+        order.goesOn = goesOn
         order.program = ProcessOrder(
             key: key, work: .command([]), environment: environment, folder: folder.path, grace: .seconds(1),
             output: order.output)
@@ -447,6 +448,36 @@ struct SteadyClock: WallClock {
         let next = Continuation(
             provider: "codex", id: "th-2", used: BotUsage(inputTokens: 30, outputTokens: 9))
         #expect(record.session == .kept(next))
+    }
+
+    /// Puts a call off at first, and prints what it was called with and read.
+    private static let deferring = """
+        echo '{"type":"system","subtype":"init","session_id":"s-1"}'
+        echo "{\\"type\\":\\"assistant\\",\\"message\\":{\\"content\\":[{\\"type\\":\\"text\\",\\"text\\":\\"$BELFRY_PARKS $* $(cat)\\"}]}}"
+        [ $# -gt 0 ] || echo '{"type":"result","subtype":"success","stop_reason":"tool_deferred","deferred_tool_use":{"id":"t-1"}}'
+        [ $# -eq 0 ] || echo '{"type":"result","subtype":"success","result":"x"}'
+        """
+
+    @Test func `waits for a person without a process, and goes on with its call alone`() async throws {
+        let first = try await ProgramScene(.claude, Self.deferring) { program, _ in
+            program.keepsSession = false
+        }
+        let parked = try await first.reply(to: "Hi")
+        #expect(parked.parked == LiveState.Parked(session: "s-1", call: "t-1"))
+        #expect(parked.reply == nil && parked.partialReply == nil && parked.fault == nil)
+        #expect(try first.log() == "1  Hi")
+        let next = try await ProgramScene(.claude, Self.deferring) { program, _ in
+            program.keepsSession = false
+        }
+        next.start(session: Continuation(provider: "claude", id: "s-1"), goesOn: true)
+        #expect(try await next.end().reply == "1 --resume s-1 ")
+    }
+
+    @Test func `of which a person reads the reply does not put calls off`() async throws {
+        let scene = try await ProgramScene(.claude, Self.deferring)
+        scene.start(isReadLive: true)
+        let record = try await scene.end()
+        #expect(record.parked == nil && record.fault?.reason == .malformed)
     }
 
     @Test func `reports no session where none is kept`() async throws {

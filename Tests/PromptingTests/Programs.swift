@@ -108,6 +108,15 @@ import Tracking
         #expect(events.finish?.reason == .end)
     }
 
+    @Test func `as Claude puts a call off until a person has been asked`() {
+        let events = replies(
+            .claude,
+            #"{"type":"result","subtype":"success","is_error":false,"stop_reason":"tool_deferred","#
+                + #""session_id":"s-1","deferred_tool_use":{"id":"t-1","name":"AskUserQuestion","input":{}},"#
+                + #""result":""}"#)
+        #expect(events.finish?.reason == .deferred(call: "t-1"))
+    }
+
     @Test(arguments: [
         (
             #"{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: Overloaded"}"#,

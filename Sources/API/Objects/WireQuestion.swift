@@ -64,6 +64,8 @@ package struct AskRequest: Hashable, Sendable, Codable {
     package var bot: String?
     /// The id of the run that asks; one that this daemon does not know is left out.
     package var run: String?
+    /// Whether it stays open when the caller leaves, until it is answered or ``run`` has ended; absent: it is withdrawn.
+    package var keep: Bool?
 
     /// Asks `text`, everything else as usual.
     package init(id: String, text: String) {

@@ -48,7 +48,10 @@ extension DaemonHandler {
     func ask(_ asked: AskRequest) async throws(APIError) -> StreamAnswer {
         let question = try Self.asking(asked)
         let record = try await asking(await control.ask(question))
-        return StreamAnswer { writer in try await hold(record, to: &writer) }
+        return StreamAnswer { writer in
+            guard question.outlivesItsAsker else { return try await hold(record, to: &writer) }
+            _ = try await follow(record, to: &writer)
+        }
     }
 
     // MARK: The question that is asked
@@ -94,6 +97,10 @@ extension DaemonHandler {
         draft.trust = try asked.trust.map { trust throws(APIError) in try Self.trust(trust, of: choices) }
         if let bot = asked.bot { try check(bot, "bot", limit: 100) }
         (draft.bot, draft.run) = (asked.bot, asked.run)
+        if asked.keep == true {
+            guard asked.run != nil else { throw APIError(.badValue, "keep needs the id of a run") }
+            draft.outlivesItsAsker = true
+        }
         return draft
     }
 

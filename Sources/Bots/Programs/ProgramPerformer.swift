@@ -291,7 +291,9 @@ package final class ProgramPerformer: Performer {
         note.price = program.price
         note.isReadLive = prompt.isReadLive
         note.keepsSession = program.sessionProvider(home: home) != nil
-        note.session = note.keepsSession ? prompt.session.flatMap { $0.isSafe ? $0 : nil } : nil
+        let session = prompt.session.flatMap { $0.isSafe ? $0 : nil }
+        note.session = note.keepsSession || prompt.goesOn ? session : nil
+        let goesOn = prompt.goesOn && note.session?.provider == program.dialect.rawValue
         let path = prompt.output.path
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
         let call = program.call(
@@ -299,7 +301,8 @@ package final class ProgramPerformer: Performer {
             memory: try MemoryFile.text(
                 program.memory, of: prompt.bot, mayBeMissing: bot.keepsMemory),
             // The daemon is not to be reached from a sandbox: what reaches it may do all that its user may.
-            tools: program.sandbox == nil ? server : nil)
+            tools: program.sandbox == nil ? server : nil, goesOn: goesOn)
+        if note.mayPark { order.environment[ParkingHook.variable] = "1" }
         order.run(call, of: program, bot)
         order.timeout = prompt.timeout ?? Self.standardTimeout
         order.output = ProcessOrder.Output(path: path + ReplyFiles.printed, headBytes: ReplyReading.limit)
@@ -319,6 +322,12 @@ extension ProcessOrder {
             environment[name] = key
         }
     }
+}
+
+/// What lets a program's own hook put a call off until a person was asked.
+package enum ParkingHook {
+    /// The variable that is set where the run may wait without a process.
+    package static let variable = "BELFRY_PARKS"
 }
 
 extension Sandbox {

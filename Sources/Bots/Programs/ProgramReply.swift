@@ -159,7 +159,7 @@ struct ReplyReading {
             record.session = .kept(continuation)
         }
         if record.reply == nil {
-            if !text.isEmpty { record.partialReply = text }
+            if !text.isEmpty, record.parked == nil { record.partialReply = text }
             // Of a session that it lost nobody needs to know: the next attempt shows it what was said.
             if record.session != .lost { keepLastWords(of: exit) }
         }
@@ -171,7 +171,17 @@ struct ReplyReading {
     }
 
     /// Of a program that ended by itself: its reply, or what failed.
-    private func judge(_ record: inout ExitRecord, by exit: ExitRecord, reply text: String) {
+    private mutating func judge(_ record: inout ExitRecord, by exit: ExitRecord, reply text: String) {
+        if failure == nil, case .deferred(let call)? = finish?.reason {
+            if note.mayPark, let session = continuation?.id {
+                record.parked = LiveState.Parked(session: session, call: call)
+                return
+            }
+            failure = ReplyFailure(
+                .malformed,
+                detail:
+                    "it put off a call until somebody is asked, which only the prompt of a job can wait for")
+        }
         guard var failure else {
             record.reply = text
             record.replyTitle = finish?.title.map { hidden.hide(in: $0) }

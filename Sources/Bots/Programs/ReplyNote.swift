@@ -23,6 +23,8 @@ struct ReplyNote: Hashable {
     /// The session that it resumes; nil: it begins another one.
     var session: Continuation?
 
+    /// Whether its run may wait for a person without a process.
+    var mayPark: Bool { !isReadLive && dialect == .claude }
     /// The log of what the program itself prints on standard output.
     var printed: OutputLog { OutputLog(path: output.path + ReplyFiles.printed) }
     /// Who failed, where something does.

@@ -1,6 +1,7 @@
 import Grouping
 package import Ledger
 import Timeline
+import Tracking
 
 /// A question before it is asked.
 package struct QuestionDraft: Sendable {
@@ -22,6 +23,8 @@ package struct QuestionDraft: Sendable {
     package var bot: String?
     /// The id of the run that asks; one that does not exist is left out.
     package var run: String?
+    /// Whether it stays open when whoever asked it leaves; it needs a run, and ends with that.
+    package var outlivesItsAsker = false
 
     package init(id: String, _ text: String, choices: [String]) {
         self.id = id
@@ -38,6 +41,7 @@ extension Control {
             guard let id = draft.run else { return nil }
             return try await ledger.run(id: id)
         }
+        if draft.outlivesItsAsker, run.map({ $0.state.isEnded }) ?? true { throw .noSuchRun(draft.run ?? "") }
         let now = clock.now
         var question = Question(
             id: draft.id, bot: draft.bot ?? run?.bot ?? OwnThread.bot, text: draft.text,

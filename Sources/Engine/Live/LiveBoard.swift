@@ -231,6 +231,14 @@ package actor LiveBoard: Keeper {
         return lines[run]?.tracker.live
     }
 
+    /// Shows that a run waits for a person without a process, or is resumed.
+    ///
+    /// Returns its state, for the step that records it; nil: it is not on the board.
+    func note(_ parked: LiveState.Parked, of run: String, at now: Moment) -> LiveState? {
+        _ = update(run) { [$0.tracker.note(parked: parked, at: now)] }
+        return lines[run]?.tracker.live
+    }
+
     /// The last state of a run whose end is about to be committed.
     ///
     /// From here on reports do not change it. Watchers see it once ``end(_:)`` confirms the commit.

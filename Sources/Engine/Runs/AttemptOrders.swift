@@ -81,6 +81,11 @@ struct AttemptOrders {
             (order.summary, order.older) = (talk.summary, talk.older)
             order.isReadLive = spec.thread != nil
             order.program = processOrder(run, spec, .command([]))
+            if let parked = run.live?.parked, !parked.waits {
+                // Only its programs put calls off.
+                order.session = Continuation(provider: ProgramDialect.claude.rawValue, id: parked.session)
+                order.goesOn = true
+            }
             return .prompt(order)
         case .url(let request):
             var order = URLOrder(run, request, secrets: secrets, timeout: spec.timeout, places)

@@ -235,7 +235,7 @@ struct StrayAttempts {
     /// The attempt that the row is at, and any after it, is kept while the run has not ended.
     mutating func release(_ run: String, _ row: RunRecord?) -> [PerformerRequest] {
         guard let waiting = answers.removeValue(forKey: run) else { return [] }
-        let isUnderWay = row.map { !$0.state.isEnded } ?? false
+        let isUnderWay = row.map { !$0.state.isEnded && !$0.isParked } ?? false
         let kept = isUnderWay ? waiting.filter { $0.key >= row?.attempt ?? 0 } : [:]
         if !kept.isEmpty { answers[run] = kept }
         return waiting.filter { kept[$0.key] == nil }.sorted { $0.key < $1.key }.map(\.value)

@@ -59,7 +59,8 @@ struct RunDecider {
     private func leave(
         _ run: RunRecord, _ outcome: RunOutcome, message: String? = nil, at now: Moment
     ) -> RunStep {
-        var move = RunMove(run, from: [.scheduled, .queued], to: outcome.state, reason: outcome.reason)
+        let from: Set<RunState> = run.isParked ? [.blocked] : [.scheduled, .queued]
+        var move = RunMove(run, from: from, to: outcome.state, reason: outcome.reason)
         move.endedAt = now
         let fact = outcome.fact(of: Fact.Run(run), message: message)
         var step = RunStep(
@@ -337,7 +338,7 @@ struct RunDecider {
     }
 
     /// What is recorded when the run's first attempt starts; nothing at the later ones.
-    private func begin(
+    func begin(
         _ run: RunRecord, at moment: Moment, _ clockChange: Duration, _ move: inout RunMove
     ) -> [NewEvent] {
         guard run.startedAt == nil else { return [] }
@@ -365,7 +366,7 @@ extension RunRecord {
 
 extension AttemptRecord {
     /// The attempt that the run is at, which ended so.
-    fileprivate init(of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, at end: Moment) {
+    init(of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, at end: Moment) {
         self.init(run: run.id, n: run.attempt, state: outcome.state)
         reason = outcome.reason
         startedAt = record?.startedAt ?? run.attemptStart
@@ -378,7 +379,7 @@ extension AttemptRecord {
 
 extension BotReply {
     /// What the end of a run's attempt says about its bot; nil: nothing was tried, or nobody knows how it ended.
-    fileprivate init?(
+    init?(
         _ run: RunRecord, _ record: ExitRecord, _ outcome: RunOutcome, month: String, at now: Moment
     ) {
         let end: Outcome

@@ -124,6 +124,15 @@ extension RunKeeper {
     ) async {
         var end = reported
         if case .vanished = end, let record = checkedWork(of: run) { end = .ended(record) }
+        if case .ended(var record) = end, end.isSuccess, run.endAsked == nil, let waiting = record.parked {
+            if waiting.call == nil || waiting.call != run.live?.parked?.call {
+                return append(await park(run, record, waiting), to: &steps)
+            }
+            // It goes on for ever where nobody is asked.
+            record.fault = AttemptFault(
+                .malformed, "\(run.bot): the call that was answered was put off again", mayPass: false)
+            end = .ended(record)
+        }
         if !isEnsured, case .ended(let record) = end, end.isSuccess {
             guard let ensured = await ensured(run, record, into: &steps) else { return }
             end = .ended(ensured)
@@ -280,9 +289,11 @@ extension RunKeeper {
         guard asking.due != asking.shown else { return }
         let now = clock.now
         for id in asking.shown.subtracting(asking.due) {
+            asking.shown.remove(id)
+            // What is parked goes on by itself.
+            if parked[id] != nil { continue }
             record(
                 await board.receive(ProgressReport(word: .working), of: id, at: now), at: now, into: &steps)
-            asking.shown.remove(id)
         }
         for id in asking.due.subtracting(asking.shown) {
             guard let state = runs.active[id]?.record.state, state != .starting else { continue }

@@ -46,12 +46,16 @@ extension RunKeeper {
             }
             guard !runs.queue.contains(run.id) else { return }
             try await enqueue(run)
+        case .blocked where run.isParked && runs.active[run.id] == nil:
+            await keepParked(run, into: &steps)
         case .starting, .running, .blocked, .paused, .stalled:
             guard runs.active[run.id] != nil else { return try await adopt(run, into: &steps) }
             guard let why = run.endAsked else { return }
             runs.active[run.id]?.record.endAsked = why
             cancelAttempt(of: run.id)
-        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: runs.drop(run)
+        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed:
+            parked[run.id] = nil
+            runs.drop(run)
         }
     }
 
@@ -64,7 +68,7 @@ extension RunKeeper {
             let spec = try await specs.spec(of: run),
             let ended = try await ledger.attempts(of: run.id).last(where: { $0.n < run.attempt })?.endedAt
         else { return }
-        let begin = ended + RetryChance.wait(after: run.attempt - 1, of: run.id, spec)
+        let begin = ended + RetryChance.wait(after: run.tries - 1, of: run.id, spec)
         // One that only waits for that moment has not met any yet.
         guard run.state == .starting || run.notBefore.map({ $0 > begin }) ?? false else { return }
         orders.recallLeftovers(of: run.id, since: begin)
@@ -72,6 +76,7 @@ extension RunKeeper {
 
     /// The run is under way and in nobody's hand.
     func adopt(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
+        if run.isParked { return await keepParked(run, into: &steps) }
         let spec = try await specs.spec(of: run)
         if run.state == .starting, spec?.wake != nil, run.live?.wake == nil {
             return steps.append(decider.waitsAgain(run))
@@ -119,7 +124,7 @@ extension RunKeeper {
     private func longestWait(
         of run: RunRecord, _ spec: JobSpec?, until moment: Moment
     ) async throws(LedgerError) -> Duration {
-        let own = RetryChance.longestWait(after: run.attempt - 1, of: spec)
+        let own = RetryChance.longestWait(after: run.tries - 1, of: spec)
         guard moment - clock.now > own,
             let ended = try await ledger.attempts(of: run.id).last(where: { $0.n < run.attempt })?.endedAt
         else { return own }

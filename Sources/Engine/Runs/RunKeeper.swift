@@ -22,6 +22,7 @@ package actor RunKeeper: Keeper {
     var orders: AttemptOrders
     var unrecorded = UnrecordedWork()
     var asking = AskingRuns()
+    var parked = ParkedRuns()
     var pauses = PauseRequests()
     var phase: KeeperPhase
     private let months: MonthLookup
@@ -109,7 +110,7 @@ package actor RunKeeper: Keeper {
             do throws(LedgerError) {
                 if let run = try await ledger.run(id: id) {
                     if run.state.isEnded { return }
-                    let waits = run.state == .scheduled || run.state == .queued
+                    let waits = run.state == .scheduled || run.state == .queued || run.isParked
                     return try await waits && runs.active[id] == nil ? withdraw(run) : askEnd(of: run)
                 }
             } catch {
@@ -122,13 +123,14 @@ package actor RunKeeper: Keeper {
 
     /// A run that waits ends at once.
     private func withdraw(_ run: RunRecord) async throws(LedgerError) {
-        let step = decider.withdrawn(run, at: clock.now)
+        let step = await closing(decider.withdrawn(run, at: clock.now))
         do throws(LedgerError) {
             try await ledger.commit(step.changes)
         } catch {
             rows.notes.add(changed: [run.id])
             throw error
         }
+        parked[run.id] = nil
         runs.drop(run)
         await finish([step])
         loop.bell.ring()
@@ -160,7 +162,17 @@ package actor RunKeeper: Keeper {
         performers.all.map { link in
             Waker { [performer = link.performer] bell in while await performer.waitForEvents() { bell.ring() }
             }
-        } + [.each(rows.notes.arrivals()), .each(board.lessons.given.values())]
+        } + [.each(rows.notes.arrivals()), .each(board.lessons.given.values()), closedQuestions]
+    }
+
+    private var closedQuestions: Waker {
+        let (bell, news) = (loop.bell, parked.news)
+        return .observing(
+            ledger.observeCommits { stations in
+                guard stations.contains(.questions) else { return }
+                news.set()
+                bell.ring()
+            })
     }
 
     /// Takes over what an earlier daemon left: what is under way is ours from now on, what waits is looked at.
@@ -192,6 +204,7 @@ package actor RunKeeper: Keeper {
         }
         await noteSilences(into: &steps)
         await noteQuestions(into: &steps)
+        if unrecorded.steps.isEmpty { await resumeParked(into: &steps) }
         let paused = await decidePauses(into: &steps)
         if unrecorded.steps.isEmpty {
             rows.gather()
@@ -281,6 +294,10 @@ extension RunKeeper {
             if runs.active[run.id]?.record.state == .paused { link.send(.pause(key)) }
         case .resume(let key):
             if runs.active[run.id]?.record.state != .paused { link.send(.resume(key)) }
+        case .park:
+            forget(run.id, keepsTurn: true)
+            hold(run)
+            logger.info("a run waits for a person", metadata: ["run.id": "\(run.name)"])
         case .wait:
             forget(run.id, keepsTurn: run.attempt > 1)
             rows.addFirst(run)

@@ -82,13 +82,13 @@ struct RetryChance {
         let isAway = ReplyRun.isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput)
         let hasExpired = ReplyRun.hasExpired(
             run, fault, isCutBeforeOutput: isCutBeforeOutput, waited: waited ?? now - run.queuedAt)
-        guard isAway ? !hasExpired : run.attempt < attempts(after: fault) else { return nil }
+        guard isAway ? !hasExpired : run.tries < attempts(after: fault) else { return nil }
         var asked = min(fault?.wait ?? .zero, Self.longestAsked)
         // Who said something is not left without an answer for longer than a message waits.
         if spec.thread != nil {
             asked = min(asked, max(.zero, ReplyRun.messageExpiry - (waited ?? now - run.queuedAt)))
         }
-        return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))
+        return isInTime(now + max(asked, Self.wait(after: run.tries, of: run.id, spec)))
     }
 
     /// How often the run is tried in all: a prompt whose job asks for no retries has those of a reply where its bot's

@@ -20,6 +20,8 @@ struct RunStep: Sendable {
         case pause(RunKey)
         /// Its processes may continue.
         case resume(RunKey)
+        /// It waits for a person, without a process.
+        case park
         /// It waits, for its turn or for the moment of another attempt.
         case wait
         case end(RunOutcome)

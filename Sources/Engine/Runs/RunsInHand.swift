@@ -35,7 +35,9 @@ struct RunsInHand {
         guard let entry = active[after.id] else { return }
         entry.record = after
         entry.isLeaving = true
-        queue.leave(after.id, entry.placesToLeave(keepsTurn: !after.state.isEnded && after.attempt > 1))
+        queue.leave(
+            after.id,
+            entry.placesToLeave(keepsTurn: !after.state.isEnded && (after.attempt > 1 || after.isParked)))
     }
 
     /// The run waits, in a call of this name, for runs that it handed out, or no longer.

@@ -4,6 +4,7 @@ package import Ledger
 package import Logging
 import Synchronization
 package import Timeline
+import Tracking
 
 /// Closes questions: by the buttons that people press on channels, and at their deadlines.
 ///
@@ -22,6 +23,8 @@ package actor QuestionKeeper: Keeper {
     /// Whether a question is open: only then events matter.
     private let isWaiting = Atomic(false)
     private var deadlines = QuestionDeadlines()
+    /// The open questions whose runs were looked at.
+    private var seen: Set<String> = []
     /// How far events were read, and how far that is in the ledger; nil: not known yet.
     private var cursor: (read: Int64, stored: Int64)?
     /// When that was stored last, since boot.
@@ -55,7 +58,8 @@ package actor QuestionKeeper: Keeper {
         var open = try await ledger.openQuestions()
         isWaiting.store(!open.isEmpty, ordering: .releasing)
         let asked = try await readCursor()
-        if open.isEmpty { cursor?.read = last } else { try await followPresses(&open) }
+        try await withdrawOrphans(&open)
+        if open.isEmpty { cursor?.read = last } else { try await followEvents(&open) }
         try await expire(&open)
         await runs.setAsking(Set(open.compactMap(\.run)), before: asked)
         let now = ClockReading(of: loop.clock)
@@ -79,12 +83,32 @@ package actor QuestionKeeper: Keeper {
         return Set(recent.compactMap(\.run))
     }
 
-    // MARK: Buttons
+    // MARK: Runs that have ended
 
-    private func followPresses(_ open: inout [QuestionRecord]) async throws(LedgerError) {
+    /// Withdraws what runs asked that had ended when their question was seen first; the ends of others are events.
+    private func withdrawOrphans(_ open: inout [QuestionRecord]) async throws(LedgerError) {
+        let new = open.filter { $0.run != nil && !seen.contains($0.id) }
+        seen = Set(open.map(\.id))
+        guard !new.isEmpty else { return }
+        let rows = try await ledger.runs(ids: Set(new.compactMap(\.run)))
+        for run in rows where run.state.isEnded { try await withdraw(of: run.id, &open) }
+    }
+
+    /// Nobody waits for the answers to what the run asked.
+    private func withdraw(of run: String, _ open: inout [QuestionRecord]) async throws(LedgerError) {
+        for record in open where record.run == run {
+            try await close(record, QuestionEnd(.withdrawn, at: loop.clock.now), with: [])
+        }
+        open.removeAll { $0.run == run }
+    }
+
+    // MARK: Events: buttons and ends
+
+    private func followEvents(_ open: inout [QuestionRecord]) async throws(LedgerError) {
         while let from = cursor?.read {
             let events = try await ledger.events(after: from, limit: Self.batch)
             for event in events {
+                if let ended = event.event.fact.endedRun { try await withdraw(of: ended, &open) }
                 guard case .itemActed(let action) = event.event.fact,
                     let (record, end) = action.answer(among: open, at: loop.clock.now)
                 else { continue }
@@ -132,6 +156,18 @@ package actor QuestionKeeper: Keeper {
     private func noteCursor() {
         if let read = cursor?.read { cursor = (read, read) }
         cursorMoved = loop.clock.sinceBoot
+    }
+}
+
+extension Fact {
+    /// The run that has ended by it, by id; nil: none has.
+    fileprivate var endedRun: String? {
+        switch self {
+        case .runCompleted(let end), .runFailed(let end), .runCanceled(let end), .runLost(let end),
+            .runSkipped(let end):
+            end.run.id
+        default: nil
+        }
     }
 }
 

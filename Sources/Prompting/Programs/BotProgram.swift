@@ -59,10 +59,10 @@ package struct BotProgram: Hashable, Sendable {
     /// What is run to ask it `prompt`, in `folder` (nil: `home`), which its user starts in.
     ///
     /// With a `session` of its own provider it resumes that; `memory` is what its memory file says, and `tools` serves
-    /// its tools.
+    /// its tools. Where it `goesOn` with a call that it put off in that session, it is asked nothing new.
     package func call(
         _ prompt: String, home: String?, folder: String? = nil, session: Continuation? = nil,
-        memory: String? = nil, tools: ToolServer? = nil
+        memory: String? = nil, tools: ToolServer? = nil, goesOn: Bool = false
     ) -> Call {
         var words = command
         let session = session.flatMap { $0.provider == dialect.rawValue && $0.isSafe ? $0.id : nil }
@@ -77,6 +77,11 @@ package struct BotProgram: Hashable, Sendable {
         }
         if let tools { words += tools.words(for: dialect) }
         if let session { words = self.words(words, resuming: session) }
+        if goesOn {
+            words.removeAll { $0 == Self.promptWord }
+            if let sandbox { words = sandbox.words(of: words, home: home, folder: folder) }
+            return Call(words: words, input: nil)
+        }
         let isArgument = words.contains(Self.promptWord)
         // A prompt is never an option of the program.
         let argument = text.hasPrefix("-") ? " " + text : text

@@ -90,6 +90,10 @@ struct ClaudeLines: JSONLineReader {
         }
         let words = json["result"]?.text ?? ""
         let subtype = json["subtype"]?.text ?? ""
+        if json["stop_reason"]?.text == "tool_deferred" {
+            let call = json["deferred_tool_use"]?["id"]?.text
+            return steps + [.finish(Finish(.deferred(call: call), turn: Turn(.assistant, text)))]
+        }
         let isError = json["is_error"] == .bool(true) || subtype != "success"
         guard !isError else {
             // It reports a limit as a reply of its own; words before that can be said again.

@@ -90,7 +90,7 @@ struct ConfirmCommand: ParsableCommand {
             // Also without a daemon: of a code other than 0 agents make a decision.
             guard let client = try? common.client() else { return }
             return AgentHookRun(
-                agent: hook, client: client, wait: wait?.duration ?? hook.standardWait,
+                agent: hook, client: client, wait: wait?.duration,
                 grace: grace?.duration ?? AgentHookRun.standardGrace
             ).run()
         }

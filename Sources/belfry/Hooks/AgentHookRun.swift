@@ -1,7 +1,11 @@
 import API
 import APIClient
+import ArgumentParser
 import Host
+import Timeline
 import Tracking
+
+extension CodingAgent: ExpressibleByArgument {}
 
 /// One call of a hook by an agent: what it wrote is asked or reported, and the decision is printed in its dialect.
 ///
@@ -10,13 +14,15 @@ import Tracking
 struct AgentHookRun {
     let agent: CodingAgent
     let client: DaemonClient
-    /// How long each question waits.
-    let wait: Duration
+    /// How long each question waits; nil: as long as is usual.
+    let wait: Duration?
     /// How long only the desktop asks.
     let grace: Duration
 
     /// Long enough for whoever sits at the desktop.
     static let standardGrace = Duration.seconds(10)
+    /// How long a run keeps its process while a person is asked.
+    private static let parkingWait = Duration.seconds(60)
     private static let longestPayload = 4 << 20
 
     func run() {
@@ -26,30 +32,66 @@ struct AgentHookRun {
         let hook = AgentHook(agent: agent, payload: payload)
         switch hook.task {
         case .ask(let questions):
+            if let place = hook.parking(in: Machine.environment) {
+                return print(park(questions, of: hook, in: place.run, call: place.call))
+            }
             var answers: [String] = []
             for question in questions {
                 guard let answer = answer(to: question, of: hook.bot) else { return }
                 answers.append(answer)
             }
-            if let output = hook.output(answers) {
-                StandardOutput.print(String(decoding: output.bytes, as: UTF8.self))
-            }
+            print(hook.output(answers))
         case .say(let request): _ = try? client.ask(Endpoints.notify(body: request))
         case .none: return
         }
     }
 
-    /// What a person answered; nil: nobody did in time, or nobody could be asked.
-    private func answer(to question: AgentQuestion, of bot: String) -> String? {
-        var request = AskRequest(id: UniqueID.v7(at: .now), text: question.text)
+    private func print(_ output: JSON?) {
+        guard let output else { return }
+        StandardOutput.print(String(decoding: output.bytes, as: UTF8.self))
+    }
+
+    private func request(_ question: AgentQuestion, id: String, of bot: String) -> AskRequest {
+        var request = AskRequest(id: id, text: question.text)
         request.choices = question.choices
         request.reply = question.takesText ? true : nil
-        request.afterMs = DurationArgument(duration: wait).milliseconds
         request.graceMs = DurationArgument(duration: grace).milliseconds
         request.trust = question.trust
         request.bot = bot
+        return request
+    }
+
+    /// What a person answered; nil: nobody did in time, or nobody could be asked.
+    private func answer(to question: AgentQuestion, of bot: String) -> String? {
+        var request = request(question, id: UniqueID.v7(at: .now), of: bot)
+        request.afterMs = DurationArgument(duration: wait ?? agent.standardWait).milliseconds
         var waiter = QuestionWaiter(client: client, request: request)
         waiter.isPatient = false
         return (try? waiter.wait())?.answer
+    }
+
+    /// What the call is answered, after it was put off or at once; it is put off while a question is open.
+    ///
+    /// The agent makes the same call again when it is resumed, and finds the same questions by their ids.
+    private func park(_ questions: [AgentQuestion], of hook: AgentHook, in run: String, call: String) -> JSON?
+    {
+        let end = Duration.sinceBoot + (wait ?? Self.parkingWait)
+        var (answers, isOpen, isWithdrawn) = ([String](), false, false)
+        for (place, question) in questions.enumerated() {
+            let id = UniqueID.named("question \(run) \(call) \(place)")
+            var request = request(question, id: id, of: hook.bot)
+            (request.keep, request.run) = (true, run)
+            let waiter = QuestionWaiter(client: client, request: request)
+            guard let asked = try? waiter.look(until: end) else { return nil }
+            if let answer = asked.answer {
+                answers.append(answer)
+            } else if asked.state == "open" {
+                isOpen = true
+            } else {
+                isWithdrawn = true
+            }
+        }
+        if isWithdrawn { return AgentHook.withdrawal }
+        return isOpen ? AgentHook.deferral : hook.output(answers)
     }
 }

@@ -1,5 +1,7 @@
 import API
 import APIClient
+import Host
+import Timeline
 
 /// Asks a question and waits until it is closed, however often the daemon stops meanwhile.
 struct QuestionWaiter {
@@ -40,6 +42,40 @@ struct QuestionWaiter {
             guard isPatient else { throw APIError(.connectionLost, "the daemon has stopped") }
             try reconnection.wait()
         }
+    }
+
+    /// The question as it is when it is closed, or at this time since boot; it stays open then.
+    ///
+    /// - Throws: why the daemon does not ask it.
+    func look(until end: Duration) throws(APIError) -> WireQuestion {
+        let stream = try client.open(Endpoints.askQuestion(body: request))
+        var parser = ServerSentEventParser()
+        var last: WireQuestion?
+        while last == nil || Duration.sinceBoot < end {
+            let left = last == nil ? nil : max(.zero, end - .sinceBoot)
+            let arrival: AnswerStream.Arrival
+            do throws(APIError) {
+                arrival = try stream.next(timeout: left)
+            } catch {
+                // It is in the ledger, whatever became of the daemon.
+                guard let last else { throw error }
+                return last
+            }
+            switch arrival {
+            case .bytes(let bytes):
+                for event in try parser.receive(bytes) where event.name == QuestionStream.eventName {
+                    let question = try WireCoding.decode(WireQuestion.self, from: Array(event.data.utf8))
+                    if question.state != "open" { return question }
+                    last = question
+                }
+            case .ended:
+                guard let last else { throw APIError(.connectionLost, "the daemon has stopped") }
+                return last
+            case .nothing: break
+            }
+        }
+        guard let last else { throw APIError(.noAnswer) }
+        return last
     }
 
     /// What comes next; a signal that does not end this process changes nothing.

@@ -44,6 +44,47 @@ import Tracking
         }
     }
 
+    /// A run that waits for the answer.
+    private func run(_ tower: Tower, _ state: RunState) async throws -> RunRecord {
+        var run = RunRecord(
+            id: freshID(), job: "news", bot: "ops", kind: .manual, cause: RunCause.request(freshID()),
+            state: state, queuedAt: at("10:00:00"), revision: 0)
+        run.spec = .manual("news", "true")
+        try await tower.ledger.commit([.insertRun(run, orIgnore: false)])
+        return run
+    }
+
+    @Test(arguments: [true, false])
+    func `is withdrawn when its run has ended, also while no daemon ran`(isSeen: Bool) async throws {
+        let folder = try TemporaryFolder()
+        var asked: RunRecord?
+        try await Tower.run(in: folder, keepers: isSeen ? [.questions] : []) { tower in
+            let run = try await run(tower, .running)
+            (asked, _) = (run, try await tower.control.ask(asking(of: run)))
+            if isSeen { _ = await tower.clock.nextSleeper() }
+            var move = RunMove(run, from: [.running], to: .canceled, reason: .canceled)
+            move.endedAt = at("10:00:01")
+            try await tower.ledger.commit([
+                .moveRun(move),
+                .append(NewEvent(.runCanceled(.init(Fact.Run(run), reason: .canceled)), at: at("10:00:01"))),
+            ])
+            if isSeen { try await tower.until { try await end(tower)?.state == .withdrawn } }
+        }
+        try await Tower.run(in: folder, keepers: [.questions]) { tower in
+            try await tower.until { try await end(tower)?.state == .withdrawn }
+            // Nobody may ask for a run that has ended.
+            var late = asking(of: try #require(asked))
+            (late.id, late.outlivesItsAsker) = (freshID(), true)
+            await #expect(throws: EngineError.self) { _ = try await tower.control.ask(late) }
+        }
+    }
+
+    private func asking(of run: RunRecord) -> QuestionDraft {
+        var asking = asking()
+        (asking.run, asking.openFor) = (run.id, .seconds(3600))
+        return asking
+    }
+
     @Test func `whose deadline passed while no daemon ran is closed by the next`() async throws {
         let folder = try TemporaryFolder()
         try await Tower.run(in: folder, keepers: []) { tower in

@@ -1,17 +1,14 @@
-import API
-import ArgumentParser
 import Grouping
-import TerminalView
 import Timeline
-import Tracking
+package import Tracking
 
 /// A coding agent that runs a program at certain points of its work, and reads what it prints.
-enum CodingAgent: String, CaseIterable, ExpressibleByArgument {
+package enum CodingAgent: String, CaseIterable, Sendable {
     case claude, codex
 
     /// How long a question waits where nobody says: as long as the agent waits for the hook, which it asks beside its own
     /// dialog; or a moment, where its own dialog appears only afterwards.
-    var standardWait: Duration {
+    package var standardWait: Duration {
         switch self {
         case .claude: .seconds(595)
         case .codex: .seconds(20)
@@ -19,7 +16,7 @@ enum CodingAgent: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// The agent's own bound of a hook, in seconds.
-    var timeout: Int {
+    package var timeout: Int {
         switch self {
         case .claude: 600
         case .codex: 60
@@ -27,7 +24,7 @@ enum CodingAgent: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// The points at which Belfry is asked, with the tools that matter there (nil: all of them).
-    var points: [(event: String, tools: String?)] {
+    package var points: [(event: String, tools: String?)] {
         switch self {
         case .claude:
             [
@@ -42,23 +39,30 @@ enum CodingAgent: String, CaseIterable, ExpressibleByArgument {
 /// What an agent writes to its hook, read with tolerance: what is unknown is left alone.
 ///
 /// - Source: the agents' pages of hooks, August 2026; the schemas of codex-rs/hooks.
-struct AgentHook {
-    let agent: CodingAgent
+package struct AgentHook: Sendable {
+    /// Whose hook it is.
+    package let agent: CodingAgent
     let payload: JSON
 
+    /// What `agent` wrote.
+    package init(agent: CodingAgent, payload: JSON) {
+        (self.agent, self.payload) = (agent, payload)
+    }
+
     /// What is to be done; nil: nothing.
-    enum Task {
+    package enum Task {
         case ask([AgentQuestion])
         case say(NotifyRequest)
     }
 
     /// What is printed to let the agent do what it asks for, for a while without a question.
-    static let trustedFor = Duration.seconds(3600)
+    package static let trustedFor = Duration.seconds(3600)
 
-    var task: Task? {
+    package var task: Task? {
         switch (payload["hook_event_name"]?.text, agent) {
         case ("PermissionRequest", _): permission.map { .ask([$0]) }
-        case ("PreToolUse", .claude) where tool == "AskUserQuestion": questions.map { .ask($0) }
+        case ("PreToolUse", .claude):
+            tool == "AskUserQuestion" ? questions.map { .ask($0) } : permission.map { .ask([$0]) }
         case ("Elicitation", .claude): elicitation.map { .ask([$0]) }
         case ("Notification", .claude): notification.map { .say($0) }
         case ("Stop", _): said(payload["last_assistant_message"]?.text, urgency: nil).map { .say($0) }
@@ -68,10 +72,10 @@ struct AgentHook {
     }
 
     /// What is printed for these answers, in the order of the questions.
-    func output(_ answers: [String]) -> JSON? {
+    package func output(_ answers: [String]) -> JSON? {
         switch payload["hook_event_name"]?.text {
         case "PermissionRequest": answers.first.flatMap(decision)
-        case "PreToolUse": chosen(answers)
+        case "PreToolUse": tool == "AskUserQuestion" ? chosen(answers) : answers.first.flatMap(verdict)
         case "Elicitation": answers.first.map(elicited)
         default: nil
         }
@@ -79,11 +83,11 @@ struct AgentHook {
 
     // MARK: Who asks
 
-    private var tool: String { payload["tool_name"]?.text ?? "" }
+    var tool: String { payload["tool_name"]?.text ?? "" }
     private var folder: String { payload["cwd"]?.text ?? "" }
 
     /// The bot that the agent is: named after the folder in which it works.
-    var bot: String {
+    package var bot: String {
         let last = folder.split(separator: "/").last.map(String.init) ?? ""
         let plain = last.lowercased().unicodeScalars.map { scalar -> Character in
             switch scalar {
@@ -98,7 +102,7 @@ struct AgentHook {
     /// The thread of the session: several work in one folder.
     private var thread: String {
         let session = payload["session_id"]?.text?.prefix(8) ?? ""
-        return session.isEmpty ? agent.rawValue : "\(agent.rawValue) \(PlainText.oneLine(String(session)))"
+        return session.isEmpty ? agent.rawValue : "\(agent.rawValue) \(CleanText.row(String(session)))"
     }
 
     // MARK: Permissions
@@ -148,7 +152,7 @@ struct AgentHook {
             return nil
         }
         guard input["command"] != nil, let description = input["description"]?.text else { return main }
-        return main + "\n" + PlainText.preview(description)
+        return main + "\n" + CleanText.line(description, limit: 100)
     }
 
     private static let longestShown = 800
@@ -170,7 +174,17 @@ struct AgentHook {
         return Self.specific("PermissionRequest", [.init("decision", decision)])
     }
 
-    private static func specific(_ event: String, _ members: [JSON.Member]) -> JSON {
+    /// The same decision about a call that the agent has not judged itself.
+    private func verdict(_ answer: String) -> JSON? {
+        switch answer {
+        case Self.allow, Self.allowForAWhile:
+            Self.specific("PreToolUse", [.init("permissionDecision", .string("allow"))])
+        case Self.deny: Self.refusal("The user denied this through Belfry.")
+        default: nil
+        }
+    }
+
+    static func specific(_ event: String, _ members: [JSON.Member]) -> JSON {
         .object([
             "hookSpecificOutput": .members([.init("hookEventName", .string(event))] + members)
         ])
@@ -178,11 +192,20 @@ struct AgentHook {
 }
 
 /// A question of an agent to its user.
-struct AgentQuestion {
-    var text: String
-    var choices: [String]
-    var takesText = false
-    var trust: AnswerTrust?
+package struct AgentQuestion: Hashable, Sendable {
+    /// What is asked.
+    package var text: String
+    /// The answers to choose from.
+    package var choices: [String]
+    /// Whether any text is an answer, too.
+    package var takesText = false
+    /// Which earlier answer counts for it; nil: none.
+    package var trust: AnswerTrust?
+
+    /// A question with these choices.
+    package init(text: String, choices: [String], takesText: Bool = false) {
+        (self.text, self.choices, self.takesText) = (text, choices, takesText)
+    }
 }
 
 // Questions of the agent itself, and of its tool servers.
