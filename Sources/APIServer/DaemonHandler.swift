@@ -12,6 +12,7 @@ package struct DaemonHandler: Sendable {
     /// The links of questions; nil: there are none.
     let links: QuestionLinks?
     let notices = WriteNotices()
+    let liveTexts = LiveTexts()
 
     /// A handler over the engine, over the spool of its state folder, and over the tools of bots.
     package init(

@@ -32,6 +32,8 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ("search", "a search among a million messages; [COUNT]", SearchBench.run),
     ("notify", "dispatch of a fact, and grouping", { try NotifyBench.run(arguments: $0) }),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
+    ("ingest", "reports of jobs: one, and datagrams a second", { try IngestBench.run(arguments: $0) }),
+    ("watchers", "1,000 live runs watched by 50", WatchersBench.run),
     ("sse", "bytes of a bot's reply a second", { StreamBench.run(arguments: $0) }),
     (
         "stream-fuzz", "mutated streams for the parsers of bots' replies; [COUNT [SEED]]",

@@ -34,7 +34,10 @@ package struct ServerSentEvent: Hashable, Sendable {
     package static let heartbeat: [UInt8] = Array(": \n\n".utf8)
 
     private static func oneLine(_ text: String) -> String {
-        String(text.unicodeScalars.filter { $0 != "\n" && $0 != "\r" && $0 != "\0" }.map(Character.init))
+        // Of JSON, nothing has to be left out.
+        guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D || $0 == 0 }) else { return text }
+        return String(
+            text.unicodeScalars.filter { $0 != "\n" && $0 != "\r" && $0 != "\0" }.map(Character.init))
     }
 }
 

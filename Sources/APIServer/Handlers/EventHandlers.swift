@@ -45,7 +45,7 @@ extension DaemonHandler {
         var shown: Set<String> = []
         if live {
             version = await control.board.changes(after: .max).version
-            for state in await control.board.states() { try await write(state, &shown, to: &writer) }
+            try await write(await control.board.states(), &shown, to: &writer)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             wakes.start(in: &group)
@@ -60,7 +60,7 @@ extension DaemonHandler {
                 guard live else { continue }
                 let changes = await control.board.changes(after: version)
                 version = changes.version
-                for state in changes.states { try await write(state, &shown, to: &writer) }
+                try await write(changes.states, &shown, to: &writer)
                 if !changes.isWhole { try await writeForgotten(&shown, to: &writer) }
                 if !changes.states.isEmpty {
                     try await control.clock.sleep(until: control.clock.now + Self.liveGap)
@@ -92,22 +92,30 @@ extension DaemonHandler {
     @concurrent
     private func writeForgotten(_ shown: inout Set<String>, to writer: inout any BodyWriter) async throws {
         let alive = Set(await control.board.states().map(\.task.id))
+        var ended: [LiveState] = []
         for run in shown.subtracting(alive) {
             guard let record = try await control.ledger.run(id: run), var state = record.live else {
                 continue
             }
             state.state = record.state
-            try await write(state, &shown, to: &writer)
+            ended.append(state)
         }
+        try await write(ended, &shown, to: &writer)
     }
 
+    /// Writes live states, all in one piece.
     @concurrent
     private func write(
-        _ state: LiveState, _ shown: inout Set<String>, to writer: inout any BodyWriter
+        _ states: [LiveState], _ shown: inout Set<String>, to writer: inout any BodyWriter
     ) async throws {
-        if state.state.isEnded { shown.remove(state.task.id) } else { shown.insert(state.task.id) }
-        let data = try WireCoding.text(WireLive(state, at: control.clock.now))
-        try await writer.write(ServerSentEvent(name: "live", data: data).bytes)
+        guard !states.isEmpty else { return }
+        let now = control.clock.now
+        var bytes: [UInt8] = []
+        for state in states {
+            if state.state.isEnded { shown.remove(state.task.id) } else { shown.insert(state.task.id) }
+            bytes += try liveTexts.event(of: state, at: now)
+        }
+        try await writer.write(bytes)
     }
 }
 
