@@ -65,6 +65,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.runJob) { try await runJob($0.path, $0.body) }
         table.on(Endpoints.nextSlots) { try await nextSlots($0.path, $0.query) }
         table.on(Endpoints.history) { try await history($0.path, $0.query) }
+        table.on(Endpoints.profile) { try await profile(of: $0.path) }
         table.on(Endpoints.jobText) { try await jobText($0.path, $0.query) }
         table.on(Endpoints.setJobText) { try await setJobText($0.path, $0.body) }
     }

@@ -30,7 +30,7 @@ public struct FinishEstimator: Hashable, Sendable {
     ///   - usually: how long people expect a run to take, which counts until there were three.
     public init(history: [RunProfile] = [], usually: Duration? = nil) {
         self.usually = usually
-        past = Array(history.suffix(Self.runsKept))
+        past = Drift.removed(from: Array(history.suffix(Self.runsKept)))
         telling = past.filter(\.tellsProgress)
         training = telling.count >= FinishTraining.leastRuns ? FinishTraining(telling) : nil
     }
@@ -63,10 +63,20 @@ public struct FinishEstimator: Hashable, Sendable {
     ///
     /// Before any progress was reported, `now` counts: the usual time of the runs that took longer than this
     /// one did so far, where there were three runs or more; else what is expected, if anything is.
+    /// - Parameters:
+    ///   - trace: how it got on; empty where only phases show that.
+    ///   - place: the phase it is in, where it named one.
+    ///   - startedAt: when it began to work.
+    ///   - now: the moment.
     /// - Returns: `nil` when nothing is known, when it takes longer than ever before, and when all of the
     ///   progress was reported already.
-    public func finish(of trace: RunTrace, startedAt: Moment, at now: Moment) -> FinishTime? {
-        guard trace.count > 0 else { return byTime(startedAt: startedAt, at: now) }
+    public func finish(
+        of trace: RunTrace, in place: PhasePlace? = nil, startedAt: Moment, at now: Moment
+    ) -> FinishTime? {
+        guard trace.count > 0 else {
+            return place.flatMap { byPhase($0, startedAt: startedAt, at: now) }
+                ?? byTime(startedAt: startedAt, at: now)
+        }
         guard trace.progress > 0, trace.progress < 1, trace.elapsed > 0 else { return nil }
         guard let rest = rest(of: trace) else {
             return past.count < FinishTraining.leastRuns ? byTime(startedAt: startedAt, at: now) : nil
@@ -101,6 +111,44 @@ public struct FinishEstimator: Hashable, Sendable {
         return Rest(
             middle: .exp(middle), low: .exp(middle + band.low * widening),
             high: min(.exp(middle + band.high * widening), FinishExperts.mostSeconds))
+    }
+
+    /// Only the phases show where it is: what past runs needed from there on.
+    ///
+    /// - Returns: `nil` for fewer than three past runs that were in this phase, and when it takes longer than ever before.
+    private func byPhase(_ place: PhasePlace, startedAt: Moment, at now: Moment) -> FinishTime? {
+        let elapsed = (now - startedAt) / .seconds(1)
+        let inPhase = max(0, elapsed - place.since)
+        var rests: [Double] = []
+        for run in past {
+            guard let phase = run.phases.first(where: { $0.name == place.name }) else { continue }
+            let after = max(0, run.total - phase.start - phase.seconds)
+            // Half way between the pace of those and the pace of this one.
+            let pace =
+                place.since > run.total / 20 && phase.start > 0
+                ? min(max((place.since / phase.start).squareRoot(), 0.25), 4) : 1
+            let rest: Double
+            if let part = place.progress, part > 0 {
+                let flat = phase.seconds * (1 - part)
+                let own = inPhase * (1 - part) / part
+                rest = part >= Self.leastProgress ? (flat * own).squareRoot() : flat
+            } else if phase.seconds > inPhase {
+                rest = phase.seconds - inPhase
+            } else {
+                // By now that run was out of the phase, and says nothing of one that is not.
+                continue
+            }
+            rests.append(rest + after * pace)
+        }
+        guard rests.count >= FinishTraining.leastRuns else { return nil }
+        let sorted = rests.sorted()
+        let middle = max(Statistics.median(&rests), FinishExperts.leastSeconds)
+        func end(_ part: Double) -> Moment {
+            let factor = max(Statistics.quantile(part, of: sorted), FinishExperts.leastSeconds) / middle
+            let widening = sorted.count < Self.surelyEnough ? 1.5 : 1
+            return now + .seconds(min(middle * .exp(.log(factor) * widening), FinishExperts.mostSeconds))
+        }
+        return FinishTime(at: now + .seconds(middle), low: end(0.1), high: end(0.9))
     }
 
     /// Only the times of past runs are known, or this one does not say where it is.

@@ -73,6 +73,57 @@ struct FinishTraining: Hashable, Sendable {
     }
 }
 
+/// A job that takes longer from run to run, or shorter: its past runs, as they would be today.
+enum Drift {
+    /// With fewer runs than this a trend can't be told from luck.
+    private static let least = 8
+    /// How sure a trend has to be, in deviations of a test that knows no trend; of each half of the runs, somewhat.
+    private static let sure = 2.4
+    private static let surePerHalf = 0.6
+    /// A run is never taken for one of more than so many times its length.
+    private static let most = 3.0
+
+    /// `past`, the oldest first, each run stretched to what it would take now; as they are where there is no trend.
+    ///
+    /// A single step is no trend: within both halves of the runs there has to be one.
+    /// - Source: Mann, 1945 and Kendall, 1975 for the test; Sen, 1968 for the slope.
+    static func removed(from past: [RunProfile]) -> [RunProfile] {
+        guard past.count >= least else { return past }
+        let times = past.map { Double.log($0.total) }
+        let trend = Self.trend(times[...])
+        let halves = [times.prefix(times.count / 2), times.suffix(times.count / 2)].map(Self.trend)
+        guard abs(trend) > sure, halves.allSatisfy({ $0 * (trend < 0 ? -1 : 1) > surePerHalf }) else {
+            return past
+        }
+        var slopes: [Double] = []
+        for later in times.indices {
+            for earlier in 0..<later {
+                slopes.append((times[later] - times[earlier]) / Double(later - earlier))
+            }
+        }
+        let slope = Statistics.median(&slopes)
+        return past.enumerated().map { index, run in
+            let factor = Double.exp(slope * Double(past.count - index))
+            return run.stretched(by: min(max(factor, 1 / most), most))
+        }
+    }
+
+    /// How far the order of `times` is from chance, in deviations; above zero where they rise.
+    private static func trend(_ times: ArraySlice<Double>) -> Double {
+        var sum = 0.0
+        for later in times.indices {
+            for earlier in times.startIndex..<later {
+                let difference = times[later] - times[earlier]
+                sum += difference > 0 ? 1 : difference < 0 ? -1 : 0
+            }
+        }
+        let count = Double(times.count)
+        guard sum != 0 else { return 0 }
+        let deviation = (count * (count - 1) * (2 * count + 5) / 18).squareRoot()
+        return (sum > 0 ? sum - 1 : sum + 1) / deviation
+    }
+}
+
 /// The little arithmetic that estimates need; the standard library has none, and these targets use no other.
 enum Statistics {
     /// The middle of `values`, or the mean of the two middle ones.

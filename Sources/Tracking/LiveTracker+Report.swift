@@ -22,7 +22,7 @@ extension LiveTracker {
         applyMessage(report, from: source)
         applyPart(report)
         if source >= progressSource ?? source {
-            applyPhase(report)
+            applyPhase(report, at: now)
             applyWord(report, at: now)
             applyProgress(report, from: source, at: now)
             applyFinish(report, at: now)
@@ -47,12 +47,13 @@ extension LiveTracker {
     }
 
     /// A new name is a new phase, which starts from nothing.
-    private mutating func applyPhase(_ report: ProgressReport) {
+    private mutating func applyPhase(_ report: ProgressReport, at now: Moment) {
         guard let text = report.phase else { return }
         let clean = CleanText.line(text, limit: Self.phaseLimit)
         guard !clean.isEmpty, clean != toldPhase else { return }
         toldPhase = clean
         startStretch(1)
+        if let workedFrom { phases.enter(clean, at: max(0, (now - workedFrom) / .seconds(1))) }
     }
 
     private mutating func applyProgress(
@@ -115,7 +116,7 @@ extension LiveTracker {
                 return
             }
             estimatedAt = now
-            next = estimator.finish(of: path, startedAt: workedFrom, at: now)
+            next = finish(from: workedFrom, at: now)
         }
         if let shown = live.finish, let next, !moves(shown, to: next, at: now) { return }
         live.finish = next

@@ -16,6 +16,8 @@ public struct LiveTracker: Sendable {
     public internal(set) var live: LiveState
     /// How this attempt got on.
     var trace = RunTrace()
+    /// Which phases it was in.
+    var phases = PhaseClock()
     /// When the finish time was last worked out.
     var estimatedAt: Moment?
 
@@ -120,7 +122,7 @@ public struct LiveTracker: Sendable {
         if state == .completed, live.progress != nil { live.progress = 1 }
         if state.isEnded { endParts() }
         if waitsForTime, let workedFrom {
-            live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
+            live.finish = finish(from: workedFrom, at: now)
         }
         // Silence while it was blocked or paused is not the job's.
         heardAt = state == .running ? now : heardAt
@@ -179,7 +181,7 @@ public struct LiveTracker: Sendable {
         let heard = live.updatedAt
         live.usual = estimator.usual
         if live.state == .running, !tellsEta, let workedFrom {
-            live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
+            live.finish = finish(from: workedFrom, at: now)
         }
         live.staleAt = staleAt(from: heardAt ?? now)
         let change = changed(.tick, at: now)
@@ -247,8 +249,19 @@ public struct LiveTracker: Sendable {
     /// When an estimate by the clock alone must be made again: a past run that ended by then is no measure any more.
     private var timeRunsOut: Moment? {
         guard waitsForTime, let finish = live.finish else { return nil }
-        return min(finish.low ?? finish.at, finish.at)
+        let end = min(finish.low ?? finish.at, finish.at)
+        // An estimate by phases may move with every moment.
+        guard let estimatedAt, phasePlace != nil else { return end }
+        return max(end, estimatedAt + .seconds(1))
     }
+
+    /// When the attempt that began to work at `start` will be done.
+    func finish(from start: Moment, at now: Moment) -> FinishTime? {
+        estimator.finish(of: path, in: phasePlace, startedAt: start, at: now)
+    }
+
+    /// Where it is, where only phases show it.
+    private var phasePlace: PhasePlace? { path.count == 0 ? phases.place(progress: live.progress) : nil }
 
     /// Whether the finish time is a guess by the clock alone.
     private var waitsForTime: Bool { live.state == .running && path.count == 0 && !tellsEta }
@@ -261,13 +274,15 @@ public struct LiveTracker: Sendable {
         guard live.state == .completed, let workedFrom else { return nil }
         let total = Double((live.updatedAt - workedFrom).microseconds) / 1_000_000
         // Of the first part only the time is known.
-        return isResumed ? RunProfile(total: total) : RunProfile(path, total: total)
+        if isResumed { return RunProfile(total: total) }
+        return RunProfile(path, total: total, phases: phases.phases(until: total))
     }
 
     private mutating func refreshFinish(_ now: Moment) -> LiveChange {
         guard let timeRunsOut, now >= timeRunsOut, let workedFrom else { return .none }
         let heard = live.updatedAt
-        live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
+        live.finish = finish(from: workedFrom, at: now)
+        estimatedAt = now
         let change = changed(.tick, at: now)
         live.updatedAt = heard
         return change

@@ -58,15 +58,17 @@ public struct RunProfile: Hashable, Sendable, Codable {
     public let total: Double
     /// The longest silence between two reports, in seconds.
     public let largestGap: Double
+    /// The phases it named, in the order in which it came to them; at most 16.
+    public let phases: [PhaseTime]
+    /// What tells the argument lists of commands of one name apart; absent where all runs do the same.
+    public var arguments: UInt32?
 
     /// The profile of a run that reported no progress and took `total` seconds.
     ///
     /// - Returns: `nil` unless `total` is above zero.
-    public init?(total: Double) {
+    public init?(total: Double, phases: [PhaseTime] = []) {
         guard total.isFinite, total > 0 else { return nil }
-        reached = []
-        self.total = total
-        largestGap = 0
+        self.init(reached: [], total: total, largestGap: 0, phases: phases)
     }
 
     /// The profile of a run that got on as `trace` and took `total` seconds.
@@ -74,25 +76,44 @@ public struct RunProfile: Hashable, Sendable, Codable {
     /// What it did not report up to the end is taken as even. A run that reported less than three times
     /// counts as one that reported no progress.
     /// - Returns: `nil` unless `total` is above zero and not before the last report.
-    public init?(_ trace: RunTrace, total: Double) {
+    public init?(_ trace: RunTrace, total: Double, phases: [PhaseTime] = []) {
         guard total.isFinite, total > 0, total >= trace.elapsed else { return nil }
-        self.total = total
         guard trace.count >= 3 else {
-            reached = []
-            largestGap = 0
+            self.init(total: total, phases: phases)
             return
         }
         var whole = trace
         whole.note(1, at: total)
-        reached = whole.reached
-        largestGap = whole.largestGap
+        self.init(reached: whole.reached, total: total, largestGap: whole.largestGap, phases: phases)
     }
 
     /// A profile as it was stored: `reached` is empty, or 65 rising values from 0 to `total`.
-    init(reached: [Double], total: Double, largestGap: Double) {
+    init(reached: [Double], total: Double, largestGap: Double, phases: [PhaseTime] = []) {
         self.reached = reached
         self.total = total
         self.largestGap = largestGap
+        self.phases = phases
+    }
+
+    /// What tells this argument list from others of the same program, the same for each run of it.
+    public static func mark(ofArguments list: [String]) -> UInt32 {
+        // FNV-1a, with a zero byte behind each argument as the kernel has it.
+        var hash: UInt32 = 2_166_136_261
+        for argument in list {
+            for byte in Array(argument.utf8) + [0] { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        }
+        return hash
+    }
+
+    /// The same run, had it been slower by `factor`.
+    func stretched(by factor: Double) -> RunProfile {
+        var run = RunProfile(
+            reached: reached.map { $0 * factor }, total: total * factor, largestGap: largestGap * factor,
+            phases: phases.map {
+                PhaseTime(name: $0.name, start: $0.start * factor, seconds: $0.seconds * factor)
+            })
+        run.arguments = arguments
+        return run
     }
 
     /// Whether the run reported progress.
@@ -106,26 +127,52 @@ public struct RunProfile: Hashable, Sendable, Codable {
     }
 }
 
-/// The stored form of a profile: 5 bytes for a run without progress, 135 for one with it.
+extension [RunProfile] {
+    /// Those of runs with these arguments, where there are any; else all of them.
+    public func alike(_ arguments: UInt32?) -> [RunProfile] {
+        let alike = filter { $0.arguments == arguments }
+        return alike.isEmpty ? self : alike
+    }
+}
+
+/// The stored form of a profile: 5 bytes for a run without progress, 135 for one with it; phases and arguments on top.
 ///
 /// A version, the total and the longest silence as 32-bit floating point numbers, then the inner steps as shares of the
-/// total in 16 bits, the most significant byte first: a step of a ten-hour run is off by half a second at most.
+/// total in 16 bits, the most significant byte first: a step of a ten-hour run is off by half a second at most. A run with
+/// phases or arguments is of version 2: behind the total a byte shows which parts follow.
 extension RunProfile {
-    /// The only form so far; one that is not known is read as no profile.
+    /// The forms so far; one that is not known is read as no profile.
     private static let version: UInt8 = 1
-    private static let headBytes = 5
-    private static let wholeBytes = headBytes + 4 + (RunTrace.steps - 1) * 2
+    private static let versionWithPhases: UInt8 = 2
+    private static let tellsProgressBit: UInt8 = 1
+    private static let argumentsBit: UInt8 = 2
+    private static let nameLimit = 120
 
     /// The profile as it is stored with its run.
     public var bytes: [UInt8] {
-        var bytes = [Self.version]
-        bytes.reserveCapacity(tellsProgress ? Self.wholeBytes : Self.headBytes)
+        let isSimple = phases.isEmpty && arguments == nil
+        var bytes = [isSimple ? Self.version : Self.versionWithPhases]
         bytes.append(bigEndian: Float(total).bitPattern)
-        guard tellsProgress else { return bytes }
-        bytes.append(bigEndian: Float(largestGap).bitPattern)
-        for seconds in reached[1..<RunTrace.steps] {
-            let share = min(max(seconds / total, 0), 1)
-            bytes.append(bigEndian: UInt16((share * Double(UInt16.max)).rounded()))
+        if !isSimple {
+            bytes.append(
+                (tellsProgress ? Self.tellsProgressBit : 0) | (arguments == nil ? 0 : Self.argumentsBit))
+        }
+        if tellsProgress {
+            bytes.append(bigEndian: Float(largestGap).bitPattern)
+            for seconds in reached[1..<RunTrace.steps] {
+                let share = min(max(seconds / total, 0), 1)
+                bytes.append(bigEndian: UInt16((share * Double(UInt16.max)).rounded()))
+            }
+        }
+        guard !isSimple else { return bytes }
+        if let arguments { bytes.append(bigEndian: arguments) }
+        for phase in phases.prefix(PhaseClock.limit) {
+            var name = phase.name
+            while name.utf8.count > Self.nameLimit { name.removeLast() }
+            bytes.append(bigEndian: Float(phase.start).bitPattern)
+            bytes.append(bigEndian: Float(phase.seconds).bitPattern)
+            bytes.append(UInt8(name.utf8.count))
+            bytes += Array(name.utf8)
         }
         return bytes
     }
@@ -134,19 +181,41 @@ extension RunProfile {
     ///
     /// - Returns: `nil` when they are none, or of a later Belfry.
     public init?(bytes: [UInt8]) {
-        guard bytes.first == Self.version else { return nil }
+        guard let version = bytes.first, version == Self.version || version == Self.versionWithPhases else {
+            return nil
+        }
         var rest = bytes.dropFirst()
         guard let total = rest.takeSeconds(), total > 0 else { return nil }
-        guard !rest.isEmpty else {
-            self.init(total: total)
-            return
+        var parts: UInt8 = rest.isEmpty ? 0 : Self.tellsProgressBit
+        if version == Self.versionWithPhases {
+            guard let byte = rest.popFirst(), byte & ~(Self.tellsProgressBit | Self.argumentsBit) == 0 else {
+                return nil
+            }
+            parts = byte
         }
-        guard bytes.count == Self.wholeBytes, let gap = rest.takeSeconds(), gap >= 0 else { return nil }
-        var reached = [0.0]
-        while let share = rest.takeInteger(UInt16.self) {
-            reached.append(max(reached[reached.count - 1], total * Double(share) / Double(UInt16.max)))
+        var (reached, gap) = ([Double](), 0.0)
+        if parts & Self.tellsProgressBit != 0 {
+            guard let seconds = rest.takeSeconds(), seconds >= 0 else { return nil }
+            (reached, gap) = ([0], seconds)
+            while reached.count < RunTrace.steps {
+                guard let share = rest.takeInteger(UInt16.self) else { return nil }
+                reached.append(max(reached[reached.count - 1], total * Double(share) / Double(UInt16.max)))
+            }
+            reached.append(total)
         }
-        self.init(reached: reached + [total], total: total, largestGap: gap)
+        var mark: UInt32?
+        if parts & Self.argumentsBit != 0 {
+            mark = rest.takeInteger(UInt32.self)
+            if mark == nil { return nil }
+        }
+        var phases: [PhaseTime] = []
+        while !rest.isEmpty, phases.count < PhaseClock.limit {
+            guard version == Self.versionWithPhases, let phase = rest.takePhase() else { return nil }
+            phases.append(phase)
+        }
+        guard rest.isEmpty else { return nil }
+        self.init(reached: reached, total: total, largestGap: gap, phases: phases)
+        arguments = mark
     }
 }
 
@@ -170,5 +239,15 @@ extension ArraySlice<UInt8> {
     /// The next number of seconds; `nil` when it is none.
     fileprivate mutating func takeSeconds() -> Double? {
         takeInteger(UInt32.self).map { Double(Float(bitPattern: $0)) }.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// The next phase; `nil` when it is none.
+    fileprivate mutating func takePhase() -> PhaseTime? {
+        guard let start = takeSeconds(), let seconds = takeSeconds(), start >= 0, seconds >= 0,
+            let length = popFirst(), count >= Int(length)
+        else { return nil }
+        defer { removeFirst(Int(length)) }
+        return PhaseTime(
+            name: String(decoding: prefix(Int(length)), as: UTF8.self), start: start, seconds: seconds)
     }
 }

@@ -92,7 +92,7 @@ import Timeline
             #expect(RunProfile(bytes: Array(bytes.prefix(count))) == nil)
         }
         #expect(RunProfile(bytes: bytes + [0]) == nil)
-        #expect(RunProfile(bytes: [2] + bytes.dropFirst()) == nil)
+        #expect(RunProfile(bytes: [3] + bytes.dropFirst()) == nil)
         for _ in 0..<5000 {
             var hostile = bytes
             for _ in 0..<Int.random(in: 1...40, using: &generator) {

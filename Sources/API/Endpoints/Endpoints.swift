@@ -16,7 +16,7 @@ package enum Endpoints {
     package static let all: [EndpointRow] = [
         health.row, readiness.row, openAPI.row, status.row, config.row, reload.row,
         jobs.row, addJob.row, job.row, editJob.row, removeJob.row, pauseJob.row, resumeJob.row, runJob.row,
-        nextSlots.row, history.row, jobText.row, setJobText.row,
+        nextSlots.row, history.row, profile.row, jobText.row, setJobText.row,
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, pauseRun.row, resumeRun.row, exec.row,
         spool.row,
         events.row, live.row,
@@ -106,6 +106,11 @@ extension Endpoints {
         "history", .get, "/v1/jobs/{job}/history", path: String.self, query: HistoryQuery.self,
         answers: [WireRun].self, needsJobs: true, errors: [.noSuchJob],
         "Lists the runs of a job, and the slots that did not run, newest first.")
+
+    package static let profile = Endpoint(
+        "profile", .get, "/v1/jobs/{job}/profile", path: String.self, answers: WireProfile.self,
+        needsJobs: true, errors: [.noSuchJob],
+        "Compares the last completed run of a job with those before it, phase by phase.")
 }
 
 // Jobs as text.

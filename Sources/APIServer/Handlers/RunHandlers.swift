@@ -117,6 +117,15 @@ extension DaemonHandler {
         return try await listed(RunFilter(job: name, limit: query.limit))
     }
 
+    /// Where the time of a job goes; of commands of one name those with the arguments of the last one count.
+    func profile(of name: String) async throws(APIError) -> WireProfile {
+        try await knownOnce(name)
+        let all = try await reading(
+            await control.ledger.profiles(of: name, limit: FinishEstimator.runsKept * 3))
+        let alike = all.alike(all.last?.arguments).suffix(FinishEstimator.runsKept + 1)
+        return WireProfile(job: name, Array(alike))
+    }
+
     /// The run as the API shows it, with where it is now; with `counting` also how many are before it.
     func shown(_ record: RunRecord, counting: Bool = false) async -> WireRun {
         let live = await control.board.state(of: record.id)

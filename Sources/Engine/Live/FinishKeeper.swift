@@ -29,16 +29,44 @@ package actor FinishKeeper: Keeper {
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         let (due, next) = await board.learners()
         for (job, runs) in due {
-            let profiles = try await ledger.profiles(of: job, limit: FinishEstimator.runsKept)
-            var estimator = FinishEstimator(history: profiles)
-            // What people expect counts only until enough is known.
-            if estimator.usual == nil, let usually = try await ledger.job(named: job)?.spec.usually {
-                estimator = FinishEstimator(history: profiles, usually: usually)
+            let profiles = try await ledger.profiles(of: job, limit: Self.profilesRead)
+            for (mark, alike) in try await alike(runs, among: profiles) {
+                await board.teach(try await estimator(for: job, profiles.alike(mark)), to: alike)
             }
-            await board.teach(estimator, to: runs)
         }
         let clock = loop.clock
         return .earliest(next.map { clock.now + max(.zero, $0 - clock.sinceBoot) })
+    }
+
+    /// How many past runs are looked at: of commands of one name, those with other arguments are among them.
+    private static let profilesRead = FinishEstimator.runsKept * 3
+
+    private func estimator(
+        for job: String, _ profiles: [RunProfile]
+    ) async throws(LedgerError) -> FinishEstimator {
+        let estimator = FinishEstimator(history: profiles)
+        // What people expect counts only until enough is known.
+        guard estimator.usual == nil, let usually = try await ledger.job(named: job)?.spec.usually else {
+            return estimator
+        }
+        return FinishEstimator(history: profiles, usually: usually)
+    }
+
+    /// These runs by their argument lists, where past runs of the job differ in theirs.
+    private func alike(
+        _ runs: [String], among profiles: [RunProfile]
+    ) async throws(LedgerError) -> [UInt32?: [String]] {
+        guard profiles.contains(where: { $0.arguments != nil }) else { return [nil: runs] }
+        var alike: [UInt32?: [String]] = [:]
+        for run in runs {
+            let record = try await ledger.run(id: run)
+            var mark: UInt32?
+            if record?.kind == .exec, case .command(let list)? = record?.spec?.action {
+                mark = RunProfile.mark(ofArguments: list)
+            }
+            alike[mark, default: []].append(run)
+        }
+        return alike
     }
 }
 

@@ -393,6 +393,10 @@ extension RunKeeper {
             after.id, after.state, reason: after.reason, after: elapsed, saying: text, at: clock.now)
         step.live = last?.live
         step.move.profile = last?.profile
+        // Commands of one name may do different things.
+        if after.kind == .exec, case .command(let list)? = (after.spec ?? runs.active[after.id]?.spec)?.action {
+            step.move.profile?.arguments = RunProfile.mark(ofArguments: list)
+        }
         runs.noteEnd(after)
         return step
     }

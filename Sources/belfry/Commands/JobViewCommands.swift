@@ -133,6 +133,7 @@ struct JobHistoryCommand: ParsableCommand {
               belfry job history backup -n 60
               belfry job history backup --at 03:00      why it ran or did not run
               belfry job history backup --at 2026-03-29T03:00
+              belfry job history backup --profile       where its time goes, and which phase got slow
             """)
 
     @OptionGroup var job: JobArgument
@@ -142,9 +143,16 @@ struct JobHistoryCommand: ParsableCommand {
             "Show only the slot at this time; a time of day means its most recent occurrence.",
             valueName: "time"))
     var at: String?
+    @Flag(help: "Compare the last completed run with those before it, phase by phase.")
+    var profile = false
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        if profile, at != nil { throw ValidationError("--profile is about all runs; leave --at out") }
+    }
+
     func run() throws {
+        guard !profile else { return try showProfile() }
         var query = HistoryQuery()
         query.limit = listing.limit
         query.at = try at.map(Self.moment)
@@ -154,6 +162,37 @@ struct JobHistoryCommand: ParsableCommand {
             screen.print(
                 RunText.table(runs, screen),
                 empty: at == nil ? "Nothing yet." : "It had no slot then. See: belfry job next \(job.name)")
+        }
+    }
+
+    private func showProfile() throws {
+        let profile = try common.client().ask(Endpoints.profile(job.name))
+        if common.json { return try StandardOutput.print(json: profile) }
+        let screen = common.screen
+        guard let usual = profile.usualMs, let last = profile.lastMs else {
+            let count = profile.runs == 1 ? "1 completed run is" : "\(profile.runs) completed runs are"
+            return screen.print(screen.paint("\(count) known; 4 are needed to compare.", .dim))
+        }
+        func words(_ milliseconds: Int64) -> String { Duration.milliseconds(milliseconds).words }
+        var table = TextTable(["PHASE", "USUALLY", "LAST RUN", ""])
+        for part in profile.parts {
+            let isSlow = part.name == profile.slow
+            let factor = Double(part.lastMs) / Double(max(1, part.usualMs))
+            let note = isSlow ? "\((factor * 10).rounded() / 10) times as long" : ""
+            table.add([
+                TextTable.Cell(part.name, isSlow ? .yellow : .normal), .init(words(part.usualMs)),
+                .init(words(part.lastMs)), TextTable.Cell(note, .yellow),
+            ])
+        }
+        table.add([.init("all"), .init(words(usual)), .init(words(last)), ""])
+        screen.print(table, empty: "")
+        if let slow = profile.parts.first(where: { $0.name == profile.slow }) {
+            let name = PlainText.oneLine(slow.name)
+            screen.print(
+                "\"\(name)\" got slow: \(words(slow.lastMs)) in the last run, usually \(words(slow.usualMs))."
+            )
+        } else if profile.parts.isEmpty {
+            screen.print(screen.paint("Its runs report neither phases nor progress.", .dim))
         }
     }
 

@@ -65,6 +65,38 @@ import Tracking
         throw CancellationError()
     }
 
+    /// A run of `belfry exec` with these arguments, all of them of one name.
+    private func command(_ id: String, _ arguments: [String]) -> RunRecord {
+        var run = record(id, .running)
+        (run.kind, run.spec) = (
+            .exec,
+            JobSpec(
+                name: "backup", bot: "ops", action: .command(arguments),
+                schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
+        )
+        return run
+    }
+
+    @Test func `learns from commands with its arguments, where there are any`() async throws {
+        let ledger = try folder.ledger()
+        for index in 0..<6 {
+            let list = ["make", index % 2 == 0 ? "all" : "clean"]
+            var move = end("past-\(index)", after: .seconds(index % 2 == 0 ? 900 : 10))
+            move.profile?.arguments = RunProfile.mark(ofArguments: list)
+            try await ledger.commit([
+                .insertRun(command("past-\(index)", list), orIgnore: false), .moveRun(move),
+            ])
+        }
+        try await ledger.commit([.insertRun(command("now", ["make", "clean"]), orIgnore: false)])
+        try await serving(ledger) { board in
+            await board.enter(task, attempt: 1, state: .running, saved: nil, at: clock.now)
+            let start = try #require(await board.state(of: "now"))
+            clock.advance(to: await clock.nextSleeper())
+            #expect(try await learned(on: board, after: start).usual == .seconds(10))
+        }
+        await ledger.close()
+    }
+
     @Test func `learns within a second when it will be done, and also after a restart`() async throws {
         let ledger = try await ledger((1...20).map { 100 + $0 })
         var saved: LiveState?
