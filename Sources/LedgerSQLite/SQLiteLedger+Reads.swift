@@ -350,6 +350,24 @@ extension SQLiteLedger {
         }
     }
 
+    package func outboxAttempts(of outbox: String) async throws(LedgerError) -> [OutboxAttempt] {
+        try await read { database throws(StoreFailure) in
+            try FallbackRows.attempts(of: outbox, in: database)
+        }
+    }
+
+    package func fallbacks(
+        dueBy moment: Moment, limit: Int
+    ) async throws(LedgerError) -> [FallbackRecord] {
+        try await read { database throws(StoreFailure) in
+            try FallbackRows.fallbacks(dueBy: moment, limit: limit, in: database)
+        }
+    }
+
+    package func nextFallback() async throws(LedgerError) -> Moment? {
+        try await read { database throws(StoreFailure) in try FallbackRows.next(in: database) }
+    }
+
     package func outboxWeights(of channel: String) async throws(LedgerError) -> [OutboxWeight] {
         try await read { database throws(StoreFailure) in
             try OutboxRows.weights(channel: channel, in: database)

@@ -75,6 +75,8 @@ package struct ChannelSetting: Sendable {
     package var sources: [String: [SecretSource]] = [:]
     /// `FILE:LINE`.
     package var place: String
+    /// What keeps it from failing unnoticed.
+    package var safety = ChannelSafety()
     /// Why its secrets can't be read; nil: they were read.
     package var fault: String?
 

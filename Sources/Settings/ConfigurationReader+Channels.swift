@@ -39,9 +39,10 @@ extension ConfigurationReader {
     private func read(
         _ form: any ChannelForm.Type, _ name: String, _ key: Field, _ value: Field
     ) -> ChannelSetting? {
+        let others = ChannelSafety.fields(of: form)
         guard
             let fields = value.record(
-                keys: ["kind"] + form.fields.map(\.name), later: form.laterFields)
+                keys: ["kind"] + (form.fields + others).map(\.name), later: form.laterFields)
         else { return nil }
         let main = form.fields.first.flatMap { fields[$0.name] }
         var values = FormValues()
@@ -67,12 +68,56 @@ extension ConfigurationReader {
                 look(for: program, fields, main: main ?? key)
             }
             setting.sources = secrets.sources
+            setting.safety = readSafety(of: name, fields)
             if secrets.fault == nil { secrets.fault = fault(in: setting, fields, secrets) }
             setting.fault = secrets.fault
             return setting
         } catch {
             report(error, in: form, fields, main: main ?? key, key)
             return nil
+        }
+    }
+
+    /// What keeps a channel from failing unnoticed.
+    private func readSafety(of name: String, _ fields: [String: Field]) -> ChannelSafety {
+        var safety = ChannelSafety()
+        if let field = fields[ChannelSafety.fallbackKey], let other = field.word() {
+            if other == name {
+                field.fault("a channel can't be its own fallback", hint: "name another channel")
+            } else {
+                safety.fallback = other
+            }
+        }
+        if let field = fields[ChannelSafety.waitKey],
+            let wait = duration(field, in: ChannelSafety.waits, "1m to 7d")
+        {
+            if fields[ChannelSafety.fallbackKey] == nil {
+                field.fault("there is no fallback to wait with", hint: "add fallback: and a channel's name")
+            }
+            safety.fallbackAfter = wait
+        }
+        if let field = fields[ChannelSafety.heartbeatKey] {
+            safety.heartbeat = duration(field, in: ChannelSafety.heartbeats, "1m to 31d")
+        }
+        return safety
+    }
+
+    private func duration(_ field: Field, in range: ClosedRange<Duration>, _ words: String) -> Duration? {
+        guard let duration = field.duration() else { return nil }
+        if !range.contains(duration) { field.fault("it may be \(words)") }
+        return duration
+    }
+
+    /// Reports fallbacks that are no channels.
+    func checkFallbacks(of settings: [ChannelSetting], _ keys: [String: Field], channels: Set<String>) {
+        for setting in settings {
+            guard let other = setting.safety.fallback, !channels.contains(other), !isOtherChannel(other)
+            else {
+                continue
+            }
+            keys[setting.name]?.fault(
+                "the fallback \"\(other)\" of this channel does not exist",
+                hint: Field.meant(other, of: channels.sorted()))
         }
     }
 

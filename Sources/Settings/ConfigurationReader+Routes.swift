@@ -115,7 +115,9 @@ extension ConfigurationReader {
             }
         }
         guard !fields.contains(where: \.hasFault) else { return routing }
-        for name in ordered where !fields.contains(where: { $0.route.to.contains(name) }) {
+        let fallbacks = Set(settings.compactMap(\.safety.fallback))
+        for name in ordered
+        where !fallbacks.contains(name) && !fields.contains(where: { $0.route.to.contains(name) }) {
             last.field.warn(
                 "no route leads to the channel \"\(name)\"; it never rings",
                 hint: "name it in the to: of a route, or remove the channel")

@@ -29,6 +29,8 @@ package struct ConfigurationReader {
     package var tools: [String] = []
     /// Whether there is a bot of that name beside those of the files: one that was made on the command line.
     package var isOtherBot: (_ name: String) -> Bool = { _ in false }
+    /// Whether there is a channel of that name beside those of the files.
+    package var isOtherChannel: (_ name: String) -> Bool = { _ in false }
     /// Names of jobs that a running daemon has from elsewhere than its files.
     package var takenNames: Set<String> = []
     /// Whether one of ``takenNames`` in the files is a fault; else it is a warning.
@@ -77,6 +79,7 @@ package struct ConfigurationReader {
         var jobFields: [(key: Field, value: Field)] = []
         /// Also of channels that are at fault, so that a route to one is not another fault.
         var channelNames: Set<String> = []
+        var channelKeys: [String: Field] = [:]
         var channels: [ChannelSetting] = []
         var routes: [RouteField]?
         var inhibitions: [Inhibition] = []
@@ -100,9 +103,10 @@ package struct ConfigurationReader {
             if let bot = readBot(key, value, in: parts.zone) { parts.bots.append(bot) }
         }
         parts.jobFields = fields["jobs"].flatMap(jobEntries) ?? []
-        let inner = ["kind"] + forms.flatMap { $0.fields.map(\.name) }
+        let inner = ["kind"] + (forms.flatMap(\.fields) + ChannelSafety.fields).map(\.name)
         for (key, value) in fields["channels"]?.entries(of: "channel", inner: inner) ?? [] {
             parts.channelNames.insert(key.scalar ?? "")
+            parts.channelKeys[key.scalar ?? ""] = key
             if let channel = readChannel(key, value) { parts.channels.append(channel) }
         }
         if let field = fields["routes"], !field.isEmpty {
@@ -137,6 +141,7 @@ package struct ConfigurationReader {
         // Who describes no channel has the one that needs no description.
         let all = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
         let names = parts.channelNames.union(all.map(\.name))
+        checkFallbacks(of: all, parts.channelKeys, channels: names)
         let routing = checkRoutes(parts.routes, of: all, channels: names)
         var configuration = Configuration(
             zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs,

@@ -172,6 +172,10 @@ extension EngineConfiguration {
             jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
             channels: channels.channels, versions: channels.versions, edition: edition)
         inhibitions = configuration.inhibitions
+        for setting in configuration.channels + configuration.leftOut where setting.safety != ChannelSafety()
+        {
+            safety[setting.name] = setting.safety
+        }
         listen = configuration.listen
         leftOut =
             channels.leftOut

@@ -70,6 +70,7 @@ extension DaemonParts {
             ("gateway watch", watcher.run), ("expectations", expectations.run), ("items", items.run),
             ("replies", replies.run), ("questions", questions.run), ("outbox", pump.run),
             ("surfaces", surfaces.run), ("sleep", sleep.run), ("network", network.run),
+            ("fallbacks", fallbacks.run), ("heartbeats", heartbeats.run),
             ("house", house.run),
             ("zone watch", { try await zones.watch(clock: ground.clock, logger: ground.logger) }),
             (

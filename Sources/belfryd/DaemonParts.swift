@@ -28,6 +28,8 @@ struct DaemonParts {
     let house: HouseKeeper
     let pump: OutboxPump
     let surfaces: SurfaceKeeper
+    let fallbacks: FallbackKeeper
+    let heartbeats: HeartbeatKeeper
     let sleep: SleepWatch
     let network: NetworkWatch
     let spool: SpoolDoor
@@ -76,6 +78,7 @@ struct DaemonParts {
             makeID: ground.makeID, logger: logger)
         tools.act = { [control] in await control.act(on: $0) }
         (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
+        (fallbacks, heartbeats) = (FallbackKeeper(tools), HeartbeatKeeper(tools))
         network = NetworkWatch(keeper: NetworkKeeper(tools, logger: logger), logger: logger)
         // Before anybody can ask for their state.
         try await pump.recallTroubles()

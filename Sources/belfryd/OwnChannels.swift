@@ -54,6 +54,7 @@ struct OwnChannels: Sendable {
     ) throws -> ChannelSetting {
         var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
+        reader.isOtherChannel = { _ in true }
         reader.leavesOutChannel = { _, _ in leavesOut }
         reader.programFault = { MachineLook.programFault($0) }
         let described = entry.settings { secretPath(state, $0, $1) }
@@ -97,7 +98,7 @@ extension ChannelMaking {
             make: { entry in
                 let setting = try OwnChannels.setting(of: entry, in: state, leavesOut: false, zones)
                 let (channel, version) = try await channels.add(setting)
-                return Made(channel, version: version)
+                return Made(channel, version: version, safety: setting.safety)
             },
             secretPath: { OwnChannels.secretPath(state, $0, $1) },
             keepSecret: { secret, path in

@@ -24,6 +24,62 @@ import Testing
         #expect(configuration.warnings.isEmpty)
     }
 
+    @Test func `may have a fallback and a heartbeat`() throws {
+        let configuration = try read(
+            """
+            channels:
+              desk: { kind: desktop }
+              mail: { kind: mail, to: me@example.org }
+              hook:
+                kind: webhook
+                url: https://example.org/hook
+                secret: { file: /etc/belfry/hook.secret }
+                fallback: mail
+                fallbackAfter: 30m
+                heartbeat: 1d
+            routes:
+              - { when: [failed], to: [hook, desk] }
+            """)
+        #expect(
+            configuration.channels.map(\.safety) == [
+                ChannelSafety(), ChannelSafety(),
+                ChannelSafety(
+                    fallback: "mail", fallbackAfter: .seconds(1800), heartbeat: .seconds(86_400)),
+            ])
+        // What is a fallback needs no route.
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("fallback: hook", "a channel can't be its own fallback"),
+        ("fallback: mial", #"the fallback "mial" of this channel does not exist; did you mean "mail"?"#),
+        ("fallbackAfter: 5m", "there is no fallback to wait with"),
+        ("{fallback: mail, fallbackAfter: 5s}", "it may be 1m to 7d"),
+        ("heartbeat: 10s", "it may be 1m to 31d"),
+    ])
+    func `is refused with a fallback that can't be one`(_ text: String, _ fault: String) {
+        let lines = text.filter { !"{}".contains($0) }.split(separator: ",").map {
+            "    " + $0.drop { $0 == " " }
+        }
+        let refusal = refusal(
+            """
+            channels:
+              mail: { kind: mail, to: me@example.org }
+              hook:
+                kind: webhook
+                url: https://example.org/hook
+                secret: { file: /etc/belfry/hook.secret }
+            \(lines.joined(separator: "\n"))
+            """)
+        #expect(refusal.contains(fault), "\(refusal)")
+    }
+
+    @Test func `that is edited in place has neither`() {
+        #expect(
+            refusal("channels:\n  desk: { kind: desktop, heartbeat: 1d }").contains(
+                "unknown key \"heartbeat\""))
+    }
+
     @Test func `is the desktop when none is described`() throws {
         let configuration = try read("zone: UTC")
         #expect(configuration.channels.map(\.name) == ["desk"])

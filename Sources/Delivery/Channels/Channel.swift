@@ -1,5 +1,6 @@
 package import Grouping
 package import Timeline
+import Tracking
 
 /// A way to a person or a program.
 package protocol Channel: Sendable {
@@ -29,10 +30,49 @@ package protocol EdgeChannel: Channel {
     /// - Returns: that it was accepted, with the status.
     /// - Throws: how the attempt failed; see ``DeliveryError``.
     func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt
+
+    /// The same, with what the other side said of what it refused.
+    func attempt(_ parcel: Parcel, at now: Moment) async -> DeliveryReport
 }
 
 extension EdgeChannel {
     package var executor: (any TaskExecutor)? { nil }
+
+    package func attempt(_ parcel: Parcel, at now: Moment) async -> DeliveryReport {
+        do throws(DeliveryError) {
+            return DeliveryReport(.success(try await deliver(parcel, at: now)))
+        } catch {
+            return DeliveryReport(.failure(error))
+        }
+    }
+}
+
+/// How one attempt ended.
+package struct DeliveryReport: Sendable {
+    /// A receipt, or how it failed.
+    package var result: Result<Receipt, DeliveryError>
+    /// The head of the answer to what failed, without secrets; absent where nothing came.
+    package var answer: String?
+
+    /// How much of an answer is kept, in bytes.
+    package static let answerLimit = 2048
+
+    /// The end of an attempt.
+    package init(_ result: Result<Receipt, DeliveryError>, answer: String? = nil) {
+        self.result = result
+        self.answer = answer
+    }
+
+    /// The head of an answer as it is kept: what can be read of it, at most ``answerLimit`` bytes; absent where there is
+    /// nothing to read.
+    package static func kept(_ answer: String) -> String? {
+        var text = ""
+        for character in answer.spoken {
+            guard text.utf8.count + String(character).utf8.count <= answerLimit else { break }
+            text.append(character)
+        }
+        return text.isEmpty ? nil : text
+    }
 }
 
 /// What an edge channel sends: finished bytes under an id.
@@ -173,13 +213,22 @@ package struct Receipt: Hashable, Codable, Sendable {
     package var detail: String
     /// The HTTP status, where there is one.
     package var status: Int?
+    /// How long the other side took to answer.
+    package var latency: Duration?
+    /// The head of its answer, without secrets; absent where it said nothing.
+    package var answer: String?
 
     /// A receipt.
-    package init(at: Moment, kind: ReceiptKind, detail: String = "", status: Int? = nil) {
+    package init(
+        at: Moment, kind: ReceiptKind, detail: String = "", status: Int? = nil, latency: Duration? = nil,
+        answer: String? = nil
+    ) {
         self.at = at
         self.kind = kind
         self.detail = detail
         self.status = status
+        self.latency = latency
+        self.answer = answer
     }
 }
 

@@ -74,7 +74,8 @@ package struct ChannelDraft: Hashable, Sendable {
 
     /// The settings of a kind of channel; none of one that does not exist.
     package static func fields(ofKind kind: String) -> [FormField] {
-        ChannelForms.all.first { $0.kind.rawValue == kind }?.fields ?? []
+        ChannelForms.all.first { $0.kind.rawValue == kind }.map { $0.fields + ChannelSafety.fields(of: $0) }
+            ?? []
     }
 
     /// The form of its kind.

@@ -10,10 +10,12 @@ package struct ChannelMaking: Sendable {
     package struct Made: Sendable {
         var channel: any Channel
         var version: Int
+        var safety: ChannelSafety
 
-        package init(_ channel: any Channel, version: Int) {
+        package init(_ channel: any Channel, version: Int, safety: ChannelSafety = ChannelSafety()) {
             self.channel = channel
             self.version = version
+            self.safety = safety
         }
     }
 
@@ -115,6 +117,7 @@ extension Control {
                 guard configuration.ownChannels.remove(name) != nil else { return }
                 configuration.channels.removeAll { $0.name == name }
                 configuration.leftOut.removeAll { $0.channel?.name == name }
+                configuration.safety[name] = nil
                 configuration.routing = configuration.routing.removing(name)
             }
             do {
@@ -137,6 +140,11 @@ extension Control {
                 try ownChannels.keepSecret(secret, ownChannels.secretPath(entry.name, key))
             }
             made = try await ownChannels.make(entry)
+            if let fallback = made.safety.fallback,
+                !activeConfiguration.configuration.channelNames.contains(fallback)
+            {
+                throw EngineError.noSuchChannel(fallback)
+            }
         } catch {
             throw .invalid("\(error)")
         }
@@ -145,6 +153,7 @@ extension Control {
             configuration.channels.append(made.channel)
             configuration.versions[entry.name] = made.version
             configuration.ownChannels.insert(entry.name)
+            if made.safety != ChannelSafety() { configuration.safety[entry.name] = made.safety }
             configuration.addRoute(to: entry.name, when: entry.when)
         }
     }

@@ -18,6 +18,8 @@ package struct EngineConfiguration: Sendable {
     package var channels: [any Channel]
     /// Rises for a channel whenever it was made again; one that is the same keeps its connections.
     package var versions: [String: Int]
+    /// What keeps channels from failing unnoticed, by their names; those that have nothing of it are not in it.
+    package var safety: [String: ChannelSafety] = [:]
     /// Which edition of the files it was read from; differs as soon as one of them is changed.
     package var edition: String
     /// The names of the channels that were made on the command line.

@@ -495,6 +495,7 @@ extension ItemTurn {
             OutboxRecord(
                 id: tools.makeID(), channel: channel, cause: "event:\(record.seq):\(channel)",
                 type: dispatch.type, reason: dispatch.reason, createdAt: now, nextAt: due,
-                run: record.event.fact.columns.run, item: item.map { "\($0)" }, body: body), hold)
+                run: record.event.fact.columns.run, item: item.map { "\($0)" }, body: body), hold,
+            bulletin.notice)
     }
 }

@@ -80,11 +80,11 @@ extension ItemTurn {
                 free(entry)
                 continue
             }
-            settle(entry, as: .superseded, listedIn: digest.id)
+            settle(entry, as: .superseded, listedIn: digest.entry.id)
             let dispatch = Dispatch(type: entry.type, reason: DispatchReason.digest.rawValue)
             record(.send(dispatch), entry.held?.stage ?? .grouping, on: entry)
         }
-        if let digest { queue(digest, nil) }
+        if let digest { queue(digest.entry, nil, digest.notice) }
         for entry in single { free(entry) }
         // A digest interrupts once, whatever it lists.
         let bots = listed.compactMap { $0.held?.topic.bot }
@@ -130,7 +130,9 @@ extension ItemTurn {
     }
 
     /// One entry that lists them, the most relevant first; nil: the channel is no more.
-    private func makeDigest(of entries: [OutboxRecord], for channel: String) -> OutboxRecord? {
+    private func makeDigest(of entries: [OutboxRecord], for channel: String) -> (
+        entry: OutboxRecord, notice: Notice
+    )? {
         var (lines, counts): ([(key: String, line: String)], [String: Int]) = ([], [:])
         for entry in entries.sorted(by: OutboxRecord.isMoreRelevant) {
             let held = entry.held
@@ -156,10 +158,11 @@ extension ItemTurn {
             Matter(version, only: nil), at: now, notice: notice(of: version),
             objects: object("item", WireItem(version, pinned: [])))
         guard let body = configuration.render(bulletin, for: channel) else { return nil }
-        return OutboxRecord(
+        let entry = OutboxRecord(
             id: message.id, channel: channel, cause: "digest:\(message.id):\(channel)",
             type: EventType.messageGroup.rawValue, reason: DispatchReason.digest.rawValue, createdAt: now,
             nextAt: now, item: "\(key)", body: body)
+        return (entry, bulletin.notice)
     }
 }
 

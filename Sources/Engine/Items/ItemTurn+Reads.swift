@@ -93,6 +93,10 @@ enum OwnThread {
     case clock
     /// What was kept back from a channel for a while.
     case digest(String)
+    /// What a channel did not deliver, on its fallback.
+    case undelivered(String)
+    /// The signs of life of a channel.
+    case heartbeat(String)
 
     static let bot = "belfry"
 
@@ -108,6 +112,8 @@ enum OwnThread {
         case .ledger: "ledger"
         case .clock: "clock"
         case .digest(let channel): "digest \(channel)"
+        case .undelivered(let channel): "undelivered \(channel)"
+        case .heartbeat(let channel): "heartbeat \(channel)"
         }
     }
 
@@ -118,6 +124,12 @@ enum OwnThread {
         guard case .thread(let speaker, let thread) = key, speaker == "belfry" else { return false }
         return thread.hasPrefix(Self.digest("").name)
     }
+
+    /// Whether the text form of a key is that of what another channel did not deliver.
+    static func isUndelivered(_ key: String) -> Bool { key.hasPrefix("\(undelivered("").key)") }
+
+    /// Whether the text form of a key is that of a channel's signs of life.
+    static func isHeartbeat(_ key: String) -> Bool { key.hasPrefix("\(heartbeat("").key)") }
 
     /// Whether it is that of a test.
     static func isTest(_ key: ItemKey) -> Bool {

@@ -93,6 +93,13 @@ struct ItemTurn {
             }
             changes[successor.change] = .rewriteOutbox(
                 id: successor.of, reason: entry.reason, body: entry.body, item: entry.item, nextAt: now)
+            // What is kept of the new one is kept of the other in its place.
+            if changes.indices.contains(successor.change + 1),
+                case .putFallback(var fallback) = changes[successor.change + 1], fallback.outbox == entry.id
+            {
+                fallback.outbox = successor.of
+                changes[successor.change + 1] = .putFallback(fallback)
+            }
             if let verdict = successor.verdict { verdicts[verdict].stage = .grouping }
         }
         if !verdicts.isEmpty { changes.append(.recordVerdicts(verdicts)) }
@@ -344,8 +351,9 @@ struct ItemTurn {
         _ hold: (held: HeldMatter, until: Moment)? = nil
     ) {
         let shown = configuration.showsWholeMessages(channel) ? whole(snapshot) : snapshot
+        let notice = notice(of: shown)
         let bulletin = Bulletin(
-            Matter(snapshot, only: nil), at: snapshot.at, notice: notice(of: shown),
+            Matter(snapshot, only: nil), at: snapshot.at, notice: notice,
             objects: object("item", WireItem(snapshot, pinned: pinned(of: snapshot))))
         guard let body = configuration.render(bulletin, for: channel) else { return }
         queue(
@@ -353,17 +361,22 @@ struct ItemTurn {
                 id: tools.makeID(), channel: channel,
                 cause: "item:\(item.key):\(item.nextRevision).\(snapshot.revision):\(channel)",
                 type: dispatch.type, reason: dispatch.reason, createdAt: now, nextAt: now,
-                item: "\(item.key)", body: body), hold)
+                item: "\(item.key)", body: body), hold, notice)
     }
 
     /// Puts an entry in the outbox, or has a rule hold it.
-    mutating func queue(_ entry: OutboxRecord, _ hold: (held: HeldMatter, until: Moment)?) {
+    ///
+    /// `notice` is what a person reads of it.
+    mutating func queue(
+        _ entry: OutboxRecord, _ hold: (held: HeldMatter, until: Moment)?, _ notice: Notice
+    ) {
         var entry = entry
         if let (held, until) = hold {
             (entry.state, entry.held, entry.nextAt) = (.held, held, until)
             if held.isJudgedAgain { standing.hold(on: entry.channel, until: until) }
         }
         changes.append(.insertOutbox(entry))
+        changes += fallback(of: entry, notice)
     }
 
     /// The same with its messages as they were posted, as far as they are still there.

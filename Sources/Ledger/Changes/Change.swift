@@ -112,6 +112,12 @@ package indirect enum Change: Sendable {
     case replayOutbox(channel: String, since: Moment, at: Moment)
     /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
+    /// Notes why an attempt failed; one that is noted already stays.
+    case insertOutboxAttempt(OutboxAttempt)
+    /// Keeps what another channel is sent when an entry fails, in the place of what was kept before.
+    case putFallback(FallbackRecord)
+    /// The entry has arrived, or was sent elsewhere. Guard: something is kept of it.
+    case removeFallback(outbox: String)
     /// Sets what a channel should show for an item. The row is made when absent.
     /// A ring that was not shown yet outlives a silent revision after it; a new ring ends a dismissal.
     case wantSurface(channel: String, item: String, revision: Int64, ring: Bool, at: Moment)
@@ -196,7 +202,7 @@ extension Change {
             .talk
         case .insertQuestion, .closeQuestion: .questions
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .supersedeHeld,
-            .replayOutbox,
+            .replayOutbox, .insertOutboxAttempt, .putFallback, .removeFallback,
             .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
             .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry:
@@ -224,7 +230,7 @@ extension Change {
             .noteBot, .putBot, .removeBot, .markRead, .pinMessage, .giveMessages, .answerMessages,
             .keepSession, .keepSummary, .beginSession, .putItem, .closeQuestion,
             .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .supersedeHeld,
-            .replayOutbox,
+            .replayOutbox, .insertOutboxAttempt, .putFallback, .removeFallback,
             .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes,
             .insertReceipt,
             .putChannel, .putChannelEntry, .removeChannelEntry, .putSilence, .endSilence, .append,
@@ -276,6 +282,9 @@ extension Change {
         case .supersedeHeld(let item, _): "supersedeHeld \(item)"
         case .replayOutbox(let channel, _, _): "replayOutbox \(channel)"
         case .rewriteOutbox(let id, _, _, _, _): "rewriteOutbox \(id)"
+        case .insertOutboxAttempt(let attempt): "insertOutboxAttempt \(attempt.outbox)/\(attempt.number)"
+        case .putFallback(let fallback): "putFallback \(fallback.outbox)"
+        case .removeFallback(let id): "removeFallback \(id)"
         case .wantSurface(let channel, let item, _, _, _): "wantSurface \(channel)/\(item)"
         case .showSurface(let channel, let item, _, _, _): "showSurface \(channel)/\(item)"
         case .dismissSurface(let channel, let item, _): "dismissSurface \(channel)/\(item)"

@@ -204,6 +204,12 @@ package protocol OutboxReading: Sendable {
     /// The surface whose far end is called `remote`.
     func surface(channel: String, remote: RemoteID) async throws(LedgerError) -> SurfaceRecord?
     func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord]
+    /// The attempts to send an entry that failed, the first one first.
+    func outboxAttempts(of outbox: String) async throws(LedgerError) -> [OutboxAttempt]
+    /// What is kept for other channels of entries that are settled or were due by a moment, the oldest first.
+    func fallbacks(dueBy moment: Moment, limit: Int) async throws(LedgerError) -> [FallbackRecord]
+    /// When the next entry has not arrived in time; nil: none is waited for.
+    func nextFallback() async throws(LedgerError) -> Moment?
     func channel(named name: String) async throws(LedgerError) -> ChannelRecord?
     /// The channels that were made on the command line, in the order in which they were.
     func channelEntries() async throws(LedgerError) -> [ChannelEntry]

@@ -1,4 +1,5 @@
 package import Delivery
+package import Grouping
 package import Timeline
 package import Tracking
 
@@ -87,6 +88,55 @@ package struct ReceiptRecord: Hashable, Sendable {
     package init(outbox: String, receipt: Receipt) {
         self.outbox = outbox
         self.receipt = receipt
+    }
+}
+
+/// An attempt to send an outbox entry that failed, as the other side saw it.
+package struct OutboxAttempt: Hashable, Sendable {
+    /// The entry's id.
+    package var outbox: String
+    /// Which attempt it was, from 1.
+    package var number: Int
+    /// When it had ended.
+    package var at: Moment
+    /// How long the other side took, or how long it was waited for.
+    package var latency: Duration?
+    /// Why it failed.
+    package var reason: DeliveryReason
+    /// The HTTP status, where an answer came.
+    package var status: Int?
+    /// What went wrong, one line without secrets.
+    package var error: String
+    /// The head of what the other side answered, without secrets.
+    package var answer: String?
+
+    package init(
+        outbox: String, number: Int, at: Moment, latency: Duration? = nil, reason: DeliveryReason,
+        status: Int? = nil, error: String, answer: String? = nil
+    ) {
+        (self.outbox, self.number, self.at, self.latency) = (outbox, number, at, latency)
+        (self.reason, self.status, self.error, self.answer) = (reason, status, error, answer)
+    }
+}
+
+/// What another channel is sent when an entry is refused for good, or has not arrived in time.
+package struct FallbackRecord: Hashable, Sendable {
+    /// The entry's id.
+    package var outbox: String
+    /// The other channel.
+    package var channel: String
+    /// When the entry has not arrived in time.
+    package var dueAt: Moment
+    /// What a person would have read: one line, and more.
+    package var title: String
+    package var text: String
+    package var urgency: Urgency
+
+    package init(
+        outbox: String, channel: String, dueAt: Moment, title: String, text: String, urgency: Urgency
+    ) {
+        (self.outbox, self.channel, self.dueAt) = (outbox, channel, dueAt)
+        (self.title, self.text, self.urgency) = (title, text, urgency)
     }
 }
 

@@ -80,7 +80,8 @@ struct OutboxRows {
             WHERE id = ? AND state = 'pending' AND attempts = 0
             """, in: database)
         receipt = try Prepared(
-            "INSERT INTO receipt (outbox, at, kind, detail, status) VALUES (?, ?, ?, ?, ?)", in: database)
+            "INSERT INTO receipt (outbox, at, kind, detail, status, latency, answer) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            in: database)
         putChannel = try Prepared(
             """
             INSERT INTO channel (name, circuit, identity, updated_at) VALUES (?, ?, ?, ?)
@@ -211,6 +212,8 @@ struct OutboxRows {
             $0.put(record.receipt.kind)
             $0.put(record.receipt.detail)
             $0.put(record.receipt.status)
+            $0.put(record.receipt.latency)
+            $0.put(record.receipt.answer)
         }
     }
 
@@ -420,14 +423,15 @@ extension OutboxRows {
 
     static func receipts(of outbox: String, in database: Database) throws(StoreFailure) -> [ReceiptRecord] {
         try Prepared(
-            "SELECT outbox, at, kind, detail, status FROM receipt WHERE outbox = ? ORDER BY number",
+            "SELECT outbox, at, kind, detail, status, latency, answer FROM receipt WHERE outbox = ? ORDER BY number",
             in: database
         )
         .all({ $0.put(outbox) }) { row throws(StoreFailure) in
             ReceiptRecord(
                 outbox: row.text(),
                 receipt: Receipt(
-                    at: row.moment(), kind: try row.word(), detail: row.text(), status: row.optionalInt()))
+                    at: row.moment(), kind: try row.word(), detail: row.text(), status: row.optionalInt(),
+                    latency: row.optionalDuration(), answer: row.optionalText()))
         }
     }
 

@@ -243,6 +243,7 @@ final class StationRows {
     private let conversations: ConversationRows
     private let questions: QuestionRows
     private let outbox: OutboxRows
+    private let fallbacks: FallbackRows
     private let surfaces: SurfaceRows
     private let events: EventRows
     private let verdicts: VerdictRows
@@ -263,6 +264,7 @@ final class StationRows {
         conversations = try ConversationRows(in: database)
         questions = try QuestionRows(in: database)
         outbox = try OutboxRows(in: database)
+        fallbacks = try FallbackRows(in: database)
         surfaces = try SurfaceRows(in: database)
         events = try EventRows(in: database)
         verdicts = try VerdictRows(in: database)
@@ -330,6 +332,9 @@ final class StationRows {
             try outbox.replay(channel: channel, since: since, at: at)
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):
             try outbox.rewrite(id, reason: reason, body: body, item: item, nextAt: nextAt)
+        case .insertOutboxAttempt(let attempt): try fallbacks.insert(attempt)
+        case .putFallback(let fallback): try fallbacks.put(fallback)
+        case .removeFallback(let id): try fallbacks.remove(id)
         case .wantSurface(let channel, let item, let revision, let ring, let at):
             try surfaces.want(channel: channel, item: item, revision: revision, ring: ring, at: at)
         case .showSurface(let channel, let item, let revision, let remote, let at):

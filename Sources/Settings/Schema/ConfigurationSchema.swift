@@ -113,7 +113,7 @@ package struct ConfigurationSchema {
 
     private func settings(of form: any ChannelForm.Type) -> JSON {
         let kind = JSON.object(["const": .string(form.kind.rawValue)])
-        let settings = form.fields.map { field in
+        let settings = (form.fields + ChannelSafety.fields(of: form)).map { field in
             JSON.Member(field.name, field.shape.schema.described("\(field.meaning), as \(field.example)"))
         }
         return SchemaParts.object(

@@ -18,7 +18,7 @@ import WebhookChannel
 ///
 /// Everything is there that a daemon has, and only those keepers run that a test names.
 struct Tower {
-    enum Keeper: CaseIterable { case board, slots, items, outbox, surfaces, questions }
+    enum Keeper: CaseIterable { case board, slots, items, outbox, surfaces, questions, fallbacks, heartbeats }
 
     let folder: TemporaryFolder
     let ledger: SQLiteLedger
@@ -42,7 +42,7 @@ struct Tower {
         channels: [any Channel] = [], routes: [Route] = [], hasRoutes: Bool = true,
         bots: [String: BotProfile] = [:],
         dispatcher: Dispatcher = Dispatcher(), incarnation: Int64 = 1, loading: Loading = Loading(),
-        room: OutboxRoom = .usual,
+        room: OutboxRoom = .usual, safety: [String: ChannelSafety] = [:],
         isolation: isolated (any Actor)? = #isolation,
         _ body: (Tower) async throws -> Void
     ) async throws {
@@ -53,6 +53,7 @@ struct Tower {
             path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
             routing: hasRoutes ? Routing(routes: routes) : .standard(to: channels.map(\.name)),
             channels: channels)
+        configured.safety = safety
         configured.silences = try await ledger.silences()
         let configuration = configured
         let activeConfiguration = ActiveConfiguration(configuration)
@@ -94,6 +95,7 @@ struct Tower {
         tools.room = room
         tools.act = { await control.act(on: $0) }
         let (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
+        let (fallbacks, heartbeats) = (FallbackKeeper(tools), HeartbeatKeeper(tools))
         let questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: quiet)
         let tower = Tower(
             folder: folder, ledger: ledger, clock: clock, board: board,
@@ -108,6 +110,8 @@ struct Tower {
                 case .items: group.addTask { try await items.run() }
                 case .outbox: group.addTask { try await pump.run() }
                 case .surfaces: group.addTask { try await surfaces.run() }
+                case .fallbacks: group.addTask { try await fallbacks.run() }
+                case .heartbeats: group.addTask { try await heartbeats.run() }
                 case .questions: group.addTask { try await questions.run() }
                 }
             }

@@ -1,4 +1,5 @@
 import Delivery
+import Grouping
 import Ledger
 import Testing
 import Timeline
@@ -67,6 +68,41 @@ import Timeline
             try await ledger.commit([.insertOutbox(held)])
             await expectFenced(
                 ledger, [.rewriteOutbox(id: "o2", reason: "x", body: [], item: nil, nextAt: at(1))])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps its failed attempts, and what goes elsewhere until it has arrived`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            func attempt(_ number: Int, _ answer: String?) -> OutboxAttempt {
+                OutboxAttempt(
+                    outbox: "o1", number: number, at: at(Double(number)), latency: .milliseconds(7),
+                    reason: .serverError, status: 503, error: "it answered 503", answer: answer)
+            }
+            func fallback(_ id: String, due second: Double) -> FallbackRecord {
+                FallbackRecord(
+                    outbox: id, channel: "mail", dueAt: at(second), title: "backup failed", text: "exit 2",
+                    urgency: .critical)
+            }
+            try await ledger.commit([
+                .insertOutbox(.sample("o1", item: "job:a")), .insertOutbox(.sample("o2", item: "job:b")),
+                .insertOutboxAttempt(attempt(2, nil)), .insertOutboxAttempt(attempt(1, "busy")),
+                .insertOutboxAttempt(attempt(1, "another")),
+                .putFallback(fallback("o1", due: 9)), .putFallback(fallback("o2", due: 50)),
+                .putFallback(fallback("o2", due: 60)),
+            ])
+            #expect(try await ledger.outboxAttempts(of: "o1") == [attempt(1, "busy"), attempt(2, nil)])
+            #expect(try await ledger.nextFallback() == at(9))
+            #expect(try await ledger.fallbacks(dueBy: at(10), limit: 9) == [fallback("o1", due: 9)])
+            var move = OutboxMove(id: "o2", from: .pending, attempts: 0, to: .delivered, nextAttempts: 1)
+            move.settledAt = at(5)
+            try await ledger.commit([.moveOutbox(move)])
+            #expect(try await ledger.fallbacks(dueBy: at(0), limit: 9) == [fallback("o2", due: 60)])
+            try await ledger.commit([.removeFallback(outbox: "o2")])
+            await expectFenced(ledger, [.removeFallback(outbox: "o2")])
+            #expect(try await ledger.fallbacks(dueBy: at(0), limit: 9).isEmpty)
         }
     }
 

@@ -376,6 +376,18 @@ extension MemoryLedger {
         try await read { $0.surface(channel: channel, remote: remote) }
     }
 
+    func outboxAttempts(of outbox: String) async throws(LedgerError) -> [OutboxAttempt] {
+        try await read { $0.outboxAttempts(of: outbox) }
+    }
+
+    func fallbacks(dueBy moment: Moment, limit: Int) async throws(LedgerError) -> [FallbackRecord] {
+        try await read { $0.fallbacks(dueBy: moment, limit: limit) }
+    }
+
+    func nextFallback() async throws(LedgerError) -> Moment? {
+        try await read { $0.nextFallback() }
+    }
+
     func outboxWeights(of channel: String) async throws(LedgerError) -> [OutboxWeight] {
         try await read { $0.outboxWeights(of: channel) }
     }

@@ -330,6 +330,19 @@ extension ModelLedger: OutboxReading, EventReading {
         surfaces.map(\.record).first { $0.channel == channel && $0.remote == remote }
     }
 
+    func outboxAttempts(of id: String) -> [OutboxAttempt] {
+        failedAttempts.filter { $0.outbox == id }.sorted { $0.number < $1.number }
+    }
+
+    func nextFallback() -> Moment? { allFallbacks.map(\.dueAt).min() }
+
+    func fallbacks(dueBy moment: Moment, limit: Int) -> [FallbackRecord] {
+        let due = allFallbacks.filter { fallback in
+            fallback.dueAt <= moment || outbox.first { $0.id == fallback.outbox }?.state.isSettled ?? true
+        }
+        return Array(due.sorted { ($0.dueAt, $0.outbox) < ($1.dueAt, $1.outbox) }.prefix(limit))
+    }
+
     func outboxWeights(of channel: String) -> [OutboxWeight] {
         outbox.filter { $0.channel == channel && [.pending, .waiting, .held].contains($0.state) }.map {
             OutboxWeight(

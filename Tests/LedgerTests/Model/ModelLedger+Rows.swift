@@ -137,6 +137,8 @@ extension ModelLedger {
         events.removeAll { old.events.contains($0.seq) }
         verdicts.removeAll { old.verdicts.contains($0) }
         outbox.removeAll { old.entries.contains($0.id) }
+        failedAttempts.removeAll { old.entries.contains($0.outbox) }
+        allFallbacks.removeAll { old.entries.contains($0.outbox) }
         for index in old.receipts.reversed() { receipts.remove(at: index) }
         spans.removeAll { old.spans.contains($0) }
         for key in old.items { items[key] = nil }

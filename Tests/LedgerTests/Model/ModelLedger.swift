@@ -36,6 +36,8 @@ struct ModelLedger: Sendable {
     var outbox: [OutboxRecord] = []
     var surfaces: [ModelSurface] = []
     var receipts: [ReceiptRecord] = []
+    var failedAttempts: [OutboxAttempt] = []
+    var allFallbacks: [FallbackRecord] = []
     var channels: [String: ChannelRecord] = [:]
     var events: [EventRecord] = []
     var verdicts: [VerdictRecord] = []
@@ -218,6 +220,17 @@ struct ModelLedger: Sendable {
             for index in surfaces.indices where surfaces[index].record.channel == channel {
                 surfaces[index].forget()
             }
+        case .insertOutboxAttempt(let attempt):
+            let isKnown = failedAttempts.contains {
+                $0.outbox == attempt.outbox && $0.number == attempt.number
+            }
+            if !isKnown { failedAttempts.append(attempt) }
+        case .putFallback(let fallback):
+            allFallbacks.removeAll { $0.outbox == fallback.outbox }
+            allFallbacks.append(fallback)
+        case .removeFallback(let id):
+            try require(allFallbacks.contains { $0.outbox == id })
+            allFallbacks.removeAll { $0.outbox == id }
         case .insertReceipt(let receipt): receipts.append(receipt)
         case .putChannel(let channel): channels[channel.name] = channel
         case .append(let event):

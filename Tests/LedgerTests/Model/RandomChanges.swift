@@ -45,6 +45,7 @@ struct RandomChanges {
                 id: pick(model.outbox.map(\.id) + ["none"]), reason: "again\(made)",
                 body: [UInt8(made & 255)],
                 item: maybe { $0.pick(["job:a", "job:b"]) }, nextAt: moment())
+        case 21 where flip(): return fallback(model)
         case 21: return surface()
         case 22:
             return flip()
@@ -72,6 +73,24 @@ struct RandomChanges {
             let name = pick(["items", "outbox"])
             let stored = model.cursors[name, default: 0]
             return .moveConsumer(name: name, from: mostly(stored, or: 3), to: stored + 1)
+        }
+    }
+
+    private mutating func fallback(_ model: ModelLedger) -> Change {
+        let id = pick(model.outbox.map(\.id) + ["o1", "o2"])
+        switch Int.random(in: 0..<3, using: &numbers) {
+        case 0:
+            return .insertOutboxAttempt(
+                OutboxAttempt(
+                    outbox: id, number: Int.random(in: 1...3, using: &numbers), at: moment(),
+                    latency: maybe { .milliseconds($0.made) }, reason: pick(DeliveryReason.allCases),
+                    status: maybe { $0.made }, error: "e\(made)", answer: maybe { "a\($0.made)" }))
+        case 1:
+            return .putFallback(
+                FallbackRecord(
+                    outbox: id, channel: pick(["hook", "x"]), dueAt: moment(), title: "t\(made)", text: "",
+                    urgency: pick(Urgency.allCases)))
+        default: return .removeFallback(outbox: id)
         }
     }
 

@@ -1,0 +1,131 @@
+import Delivery
+import Grouping
+import Ledger
+import Logging
+import Timeline
+
+/// Sends elsewhere, once, what a channel refuses for good or does not take in time.
+///
+/// What it would send is kept beside each entry of a channel with a fallback, and removed with its arrival. On the other
+/// channel it is a message in a thread of its own, so that many of them are one thing there.
+package actor FallbackKeeper: Keeper {
+    /// How many are looked at together.
+    private static let batch = 500
+
+    let ledger: any Ledger
+    var loop: KeeperLoop
+    private let tools: ChannelTools
+
+    package init(_ tools: ChannelTools) {
+        self.tools = tools
+        ledger = tools.ledger
+        loop = KeeperLoop(
+            clock: tools.clock, logger: tools.logger, complaint: "fallbacks of channels can't be recorded")
+    }
+
+    /// Serves until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
+    package func run() async throws { try await follow() }
+
+    func wakers() -> [Waker] { [commitsThatTouch(.outbox)] }
+
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        let due = try await ledger.fallbacks(dueBy: loop.clock.now, limit: Self.batch)
+        for fallback in due {
+            // Somebody was faster: looked at again with its commit.
+            _ = try await ledger.commitUnlessFenced(try await changes(for: fallback))
+        }
+        return due.count == Self.batch ? .atOnce : .earliest(try await ledger.nextFallback())
+    }
+
+    private func changes(for fallback: FallbackRecord) async throws(LedgerError) -> [Change] {
+        let now = loop.clock.now
+        guard let entry = try await ledger.outbox(id: fallback.outbox) else {
+            return [.removeFallback(outbox: fallback.outbox)]
+        }
+        let settled = [Change.removeFallback(outbox: entry.id)]
+        switch entry.state {
+        case .delivered, .superseded, .discarded: return settled
+        case .suppressed where try await !isOrphan(entry): return settled
+        case .held:
+            // A rule keeps it: its time begins with its release.
+            var later = fallback
+            later.dueAt = max(now, entry.nextAt ?? now) + max(.seconds(1), fallback.dueAt - entry.createdAt)
+            return [.putFallback(later)]
+        case .pending, .waiting, .dead, .expired, .suppressed: break
+        }
+        guard tools.activeConfiguration.configuration.channelNames.contains(fallback.channel) else {
+            loop.logger.error(
+                "there is no fallback channel any more",
+                metadata: ["channel": "\(entry.channel)", "outbox.id": "\(entry.id)"])
+            return settled
+        }
+        loop.logger.warning(
+            "an entry goes to the fallback of its channel",
+            metadata: [
+                "channel": "\(entry.channel)", "fallback": "\(fallback.channel)", "outbox.id": "\(entry.id)",
+            ])
+        let message = message(fallback, entry, at: now)
+        return settled + [
+            .insertMessage(MessageRecord(message: message)),
+            .append(
+                NewEvent(
+                    .messagePosted(Fact.Post(message.id, bot: message.bot, to: fallback.channel)), at: now)),
+        ] + (try await marks(of: entry))
+    }
+
+    private func message(_ fallback: FallbackRecord, _ entry: OutboxRecord, at now: Moment) -> Message {
+        let why = entry.lastError ?? (entry.state == .waiting ? "the channel waits" : "not sent yet")
+        let note = "Sent here because channel \"\(entry.channel)\" did not deliver it: \(why)"
+        var message = Message(
+            id: tools.makeID(), bot: OwnThread.bot, thread: OwnThread.undelivered(entry.channel).name,
+            text: [fallback.text, note].filter { !$0.isEmpty }.joined(separator: "\n\n"), at: now)
+        (message.title, message.urgency) = (fallback.title, fallback.urgency)
+        return message
+    }
+
+    // MARK: Recoveries
+
+    /// Whether it is a recovery whose failure went to the fallback: whoever heard of the one hears of the other.
+    private func isOrphan(_ entry: OutboxRecord) async throws(LedgerError) -> Bool {
+        guard entry.type == EventType.runRecovered.rawValue, entry.held == nil,
+            let fact = try await fact(of: entry)
+        else { return false }
+        return try await ledger.fact(named: fact) != nil
+    }
+
+    /// That a failure of a job went to the fallback, until its recovery does.
+    private func marks(of entry: OutboxRecord) async throws(LedgerError) -> [Change] {
+        switch EventType(rawValue: entry.type) {
+        case .runFailed, .runLost:
+            guard let fact = try await fact(of: entry) else { return [] }
+            return [.setFact(name: fact, value: entry.id)]
+        case .runRecovered:
+            guard let fact = try await fact(of: entry) else { return [] }
+            return [.setFact(name: fact, value: nil)]
+        default: return []
+        }
+    }
+
+    private func fact(of entry: OutboxRecord) async throws(LedgerError) -> String? {
+        guard let id = entry.run, let run = try await ledger.run(id: id) else { return nil }
+        return "fallback.\(entry.channel).\(run.job)"
+    }
+}
+
+extension ItemTurn {
+    /// What another channel is sent when the entry does not arrive; none for what matters only here, or only now.
+    func fallback(of entry: OutboxRecord, _ notice: Notice) -> [Change] {
+        guard let safety = configuration.safety[entry.channel], let channel = safety.fallback,
+            ![EventType.test, .runProgress, .runStarted].map(\.rawValue).contains(entry.type),
+            entry.item.map({ !OwnThread.isUndelivered($0) && !OwnThread.isHeartbeat($0) }) ?? true
+        else { return [] }
+        return [
+            .putFallback(
+                FallbackRecord(
+                    outbox: entry.id, channel: channel, dueAt: now + safety.fallbackAfter,
+                    title: notice.title, text: notice.body, urgency: notice.urgency))
+        ]
+    }
+}

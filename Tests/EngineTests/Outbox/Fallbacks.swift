@@ -1,0 +1,151 @@
+import Curl
+import Delivery
+import Engine
+import Grouping
+import Host
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(5))) struct `a channel with a fallback` {
+    /// The channels `one`, whose answers are planned, and `two`, its fallback, which takes all unless planned.
+    private func run(
+        _ plan: String, _ otherPlan: String = "204", _ body: (Tower, HookServer) async throws -> Void
+    ) async throws {
+        let server = try await HookServer(["--status-plan", plan])
+        let other = try await HookServer(["--status-plan", otherPlan])
+        let curl = try CurlMulti()
+        try await Tower.run(
+            in: try TemporaryFolder(), at: .now, keepers: [.items, .outbox, .fallbacks],
+            channels: [
+                try makeHook("one", to: server.url(), curl: curl),
+                try makeHook("two", to: other.url(), curl: curl),
+            ], routes: [Route(when: [.failed, .recovered], to: ["one"])],
+            safety: [
+                "one": ChannelSafety(fallback: "two"),
+                "two": ChannelSafety(fallback: "one", fallbackAfter: .seconds(60)),
+            ]
+        ) { tower in try await body(tower, other) }
+        withExtendedLifetime(server) {}
+    }
+
+    /// What became of an entry's fallback: it is kept no longer.
+    private func isForgotten(_ tower: Tower) async throws {
+        try await tower.until { try await tower.ledger.nextFallback() == nil }
+    }
+
+    private func texts(_ tower: Tower) async throws -> [String] {
+        try await tower.ledger.messages(bot: "belfry", search: nil, since: nil, limit: 9)
+            .filter { $0.message.thread == "undelivered one" }.map(\.message.text)
+    }
+
+    @Test func `sends there what is refused for good, once, and says so`() async throws {
+        try await run("400") { tower, other in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.until { try await tower.entries(of: "two").first?.state == .delivered }
+            let body = try #require(try await other.record().body)
+            #expect(body.contains("backup") && body.contains(#"channel \"one\" did not deliver it"#))
+            #expect(body.contains("answered 400"))
+            #expect(try await tower.entries(of: "one").map(\.state) == [.dead])
+            try await isForgotten(tower)
+            // Tried again by hand it fails again; the other channel has it already.
+            let id = try #require(try await tower.entries(of: "one").first?.id)
+            _ = try await tower.control.retryEntry(id)
+            try await tower.until { try await tower.ledger.outbox(id: id)?.attempts == 2 }
+            try await tower.settled()
+            #expect(try await tower.entries(of: "two").count == 1)
+        }
+    }
+
+    @Test func `forgets it when it has arrived`() async throws {
+        try await run("204") { tower, _ in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.until { try await tower.entries(of: "one").first?.state == .delivered }
+            try await isForgotten(tower)
+            #expect(try await tower.entries(of: "two") == [])
+        }
+    }
+
+    @Test func `sends there what does not arrive in time, and goes on trying`() async throws {
+        try await run("503,503,204") { tower, _ in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.until { try await tower.entries(of: "one").first?.attempts == 1 }
+            #expect(try await tower.ledger.nextFallback() != nil)
+            tower.clock.advance(by: .seconds(3600))
+            try await tower.until { try await tower.entries(of: "two").first?.state == .delivered }
+            try await isForgotten(tower)
+            #expect(try await texts(tower).first?.contains("503") == true)
+            // The second attempt was due long ago; after the third everything has arrived everywhere.
+            try await tower.until { try await tower.entries(of: "one").first?.attempts == 2 }
+            tower.clock.advance(by: .seconds(3600))
+            try await tower.until { try await tower.entries(of: "one").first?.state == .delivered }
+            #expect(try await tower.entries(of: "two").count == 1)
+        }
+    }
+
+    @Test func `sends the recovery where the failure went`() async throws {
+        try await run("400") { tower, other in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.until { try await tower.entries(of: "two").first?.state == .delivered }
+            try await tower.end("backup", .completed)
+            try await tower.until { try await texts(tower).count == 2 }
+            try await tower.settled()
+            // A message that is not urgent waits a moment for others of its thread.
+            tower.clock.advance(by: .seconds(5))
+            try await tower.until { try await tower.entries(of: "two").count == 2 }
+            try await tower.until { try await tower.entries(of: "two").last?.state == .delivered }
+            #expect(try await other.records(2).last?.body?.contains("recovered") == true)
+            #expect(try await tower.entries(of: "one").map(\.state) == [.dead, .suppressed])
+        }
+    }
+
+    @Test func `never goes in circles`() async throws {
+        try await run("400", "400") { tower, _ in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.until { try await tower.entries(of: "two").first?.state == .dead }
+            // The other channel has a fallback too, but not for what was sent elsewhere first.
+            #expect(try await tower.ledger.nextFallback() == nil)
+            #expect(try await tower.entries(of: "one").count == 1)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `a channel with a heartbeat` {
+    @Test func `is sent a sign of life in each period, and one for those without a daemon`() async throws {
+        let (server, folder) = (try await HookServer(), try TemporaryFolder())
+        let hook = try makeHook("one", to: server.url(), curl: try CurlMulti())
+        let safety = ["one": ChannelSafety(heartbeat: .seconds(86_400))]
+        var now = Moment.now
+        func run(_ body: (Tower) async throws -> Void) async throws {
+            try await Tower.run(
+                in: folder, at: now, keepers: [.items, .outbox, .heartbeats], channels: [hook],
+                routes: [Route(when: [.failed], to: ["one"])], safety: safety, body)
+        }
+        func delivered(_ tower: Tower, _ count: Int) async throws {
+            try await tower.until {
+                try await tower.entries(of: "one").filter { $0.state == .delivered }.count == count
+            }
+        }
+        try await run { tower in
+            try await tower.until { try await tower.ledger.fact(named: "heartbeat.one") != nil }
+            #expect(try await tower.entries(of: "one") == [])
+            tower.clock.advance(by: .seconds(86_400))
+            // A message waits a moment for others of its thread.
+            try await tower.until { try await tower.ledger.lastEvent() == 1 }
+            try await tower.settled()
+            tower.clock.advance(by: .seconds(5))
+            try await delivered(tower, 1)
+            #expect(try await server.record().body?.contains("Belfry is running: 0 jobs") == true)
+        }
+        now = now + .seconds(10 * 86_400)
+        try await run { tower in
+            try await tower.until { try await tower.ledger.lastEvent() == 2 }
+            try await tower.settled()
+            tower.clock.advance(by: .seconds(5))
+            try await delivered(tower, 2)
+        }
+    }
+}
