@@ -49,7 +49,7 @@ package actor GatewayLink {
         case fault(GatewayFault)
     }
 
-    /// What happens on a connection, for those who follow more than one run.
+    /// What happens on a connection, for whoever follows more than one run.
     package enum Signal: Hashable, Sendable {
         /// The gateway is connected.
         case connected
@@ -87,11 +87,16 @@ package actor GatewayLink {
     private let report: @Sendable (State) -> Void
     private(set) package var state: State = .connecting
     private var phase = Phase.closed
-    private var outgoing: AsyncStream<GatewayWire.Outgoing>.Continuation?
+    private var wire: GatewayWire?
+    /// Counts the connections.
+    private var generation = 0
+    /// Why this side ends the connection.
+    private var verdict: GatewayTrouble?
     private var pending: [String: Pending] = [:]
     private var lastID = 0
     private var followers: [String: AsyncStream<RunSignal>.Continuation] = [:]
-    private var observers: [Int: AsyncStream<Signal>.Continuation] = [:]
+    /// Hears of what happens on the connection.
+    private var note: @Sendable (Signal) -> Void = { _ in }
     private var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
     private var sleeper: CheckedContinuation<Void, Never>?
     private var backoff = GatewayBackoff()
@@ -115,8 +120,9 @@ package actor GatewayLink {
 
     // MARK: Its life
 
-    /// Connects, again and again, until it is cancelled.
-    package func run() async {
+    /// Connects, again and again, until it is cancelled; what happens on the connection goes to `note`.
+    package func run(noting note: @escaping @Sendable (Signal) -> Void = { _ in }) async {
+        self.note = note
         while !Task.isCancelled {
             let trouble = await connectOnce()
             guard !Task.isCancelled else { break }
@@ -171,26 +177,25 @@ package actor GatewayLink {
     private func lose(_ trouble: GatewayTrouble?) {
         let wasOpen = if case .open = phase { true } else { false }
         phase = .closed
-        outgoing = nil
+        wire = nil
         for entry in pending.values { entry.settle(.failure(.away)) }
         pending = [:]
         if let trouble {
             if wasOpen {
                 for follower in followers.values { follower.yield(.disconnected) }
-                signal(.disconnected)
+                note(.disconnected)
             }
             // How long it has been away counts from the first trouble.
             let since = if case .away(_, let since) = state { since } else { clock.now }
-            note(.away(trouble, since: since))
+            become(.away(trouble, since: since))
         } else {
             for follower in followers.values { follower.finish() }
-            for observer in observers.values { observer.finish() }
-            (followers, observers) = ([:], [:])
+            followers = [:]
         }
         if trouble?.needsPerson ?? true { releaseArrivals() }
     }
 
-    private func note(_ state: State) {
+    private func become(_ state: State) {
         guard state != self.state else { return }
         self.state = state
         report(state)
@@ -198,17 +203,23 @@ package actor GatewayLink {
 
     // MARK: What the wire reports
 
-    /// The connection is open; frames go out through `sender`.
-    func opened(_ sender: AsyncStream<GatewayWire.Outgoing>.Continuation) {
-        outgoing = sender
+    /// The connection is open.
+    func opened(_ wire: GatewayWire) async {
+        self.wire = wire
+        generation += 1
+        verdict = nil
         sequence = SequenceWatch()
         pulse = GatewayPulse()
-        pulse.heard(at: clock.sinceBoot)
-        phase = .opening(since: clock.sinceBoot, isChallenged: false)
+        let now = clock.sinceBoot
+        pulse.heard(at: now)
+        phase = .opening(since: now, isChallenged: false)
+        let number = generation
+        await setup.watch.add(at: now + .seconds(6)) { [weak self] in await self?.look(at: number) }
     }
 
     /// What the end of the connection means.
     func ended(code: Int?, _ reason: String) -> GatewayTrouble {
+        if let verdict { return verdict }
         let trouble = GatewayTrouble(
             closeCode: code, reason: hidden.clean(reason), announced: announcedRestart)
         if case .opening = phase, code == nil, announcedRestart == nil {
@@ -216,6 +227,9 @@ package actor GatewayLink {
         }
         return trouble
     }
+
+    /// What it means that reading failed.
+    func failed(_ trouble: GatewayTrouble) -> GatewayTrouble { verdict ?? trouble }
 
     /// The answer to a ping.
     func receivePong(_ bytes: [UInt8]) {
@@ -225,31 +239,35 @@ package actor GatewayLink {
             return
         }
         online.latency = latency
-        note(.online(online))
+        become(.online(online))
     }
 
-    func send(_ frame: GatewayWire.Outgoing) { outgoing?.yield(frame) }
+    func send(_ frame: GatewayWire.Outgoing) { wire?.send(frame) }
 
-    /// Sends pings, and returns why the connection is given up; nil: the task was cancelled.
-    func watch() async -> GatewayTrouble? {
-        while !Task.isCancelled {
-            let now = clock.sinceBoot
-            var due: Duration
-            switch phase {
-            case .closed: return nil
-            case .opening(let since, let isChallenged):
-                due = since + (isChallenged ? .seconds(12) : .seconds(6))
-                if due <= now { return GatewayTrouble(.silent(due - since)) }
-            case .open(let hello):
-                if let silence = pulse.silence(at: now, tick: hello.tick) {
-                    return GatewayTrouble(.silent(silence))
-                }
+    /// Sends pings, and gives up a connection that is silent; returns when to look again, since boot, nil: never.
+    private func look(at connection: Int) -> Duration? {
+        guard connection == generation, verdict == nil else { return nil }
+        let now = clock.sinceBoot
+        switch phase {
+        case .closed: return nil
+        case .opening(let since, let isChallenged):
+            let due = since + (isChallenged ? .seconds(12) : .seconds(6))
+            guard due <= now else { return due }
+            giveUp(because: GatewayTrouble(.silent(due - since)))
+        case .open(let hello):
+            if let silence = pulse.silence(at: now, tick: hello.tick) {
+                giveUp(because: GatewayTrouble(.silent(silence)))
+            } else {
                 if let ping = pulse.ping(at: now) { send(.ping(ping)) }
-                due = pulse.nextCheck(tick: hello.tick)
+                return pulse.nextCheck(tick: hello.tick)
             }
-            try? await clock.sleep(until: clock.now + max(due - now, .milliseconds(1)))
         }
         return nil
+    }
+
+    private func giveUp(because trouble: GatewayTrouble) {
+        verdict = trouble
+        wire?.close(because: trouble)
     }
 
     /// Takes a frame; returns why the connection is given up, if it is.
@@ -286,7 +304,7 @@ package actor GatewayLink {
         // Version 3 counts for all clients together, and sends none of them everything.
         if sequence.note(seq), hello.version >= 4 {
             for follower in followers.values { follower.yield(.gap) }
-            signal(.gap)
+            note(.gap)
         }
         switch name {
         case "chat":
@@ -297,11 +315,11 @@ package actor GatewayLink {
             if let follower = followers[event.run] {
                 follower.yield(.chat(event))
             } else if event.state != .delta {
-                signal(.foreignReply(session: event.session))
+                note(.foreignReply(session: event.session))
             }
         case "cron":
             if let job = payload["jobId"]?.text, let action = payload["action"]?.text {
-                signal(.job(job, action: action))
+                note(.job(job, action: action))
             }
         case "tick": if let time = payload["ts"]?.double, time < 9e15 { noteTime(milliseconds: Int64(time)) }
         case "shutdown":
@@ -360,11 +378,11 @@ package actor GatewayLink {
             if let token = hello.deviceToken { try? setup.device.keep(token: token) }
             phase = .open(hello)
             backoff.succeeded()
-            note(.online(Online(hello: hello, since: clock.now)))
+            become(.online(Online(hello: hello, since: clock.now)))
             releaseArrivals()
             if let ping = pulse.ping(at: clock.sinceBoot) { send(.ping(ping)) }
             for follower in followers.values { follower.yield(.connected) }
-            signal(.connected)
+            note(.connected)
             return nil
         }
     }
@@ -397,21 +415,6 @@ extension GatewayLink {
 
     /// The gateway's greeting; nil: it is not connected.
     var hello: GatewayHello? { if case .open(let hello) = phase { hello } else { nil } }
-
-    /// Reports what happens on the connection from now on, first whether it is there; ends with the link.
-    package func observe() -> AsyncStream<Signal> {
-        let (signals, observer) = AsyncStream.makeStream(of: Signal.self)
-        lastID += 1
-        let ticket = lastID
-        observers[ticket] = observer
-        observer.onTermination = { [weak self] _ in Task { await self?.forget(ticket) } }
-        if hello != nil { observer.yield(.connected) }
-        return signals
-    }
-
-    private func forget(_ observer: Int) { observers[observer] = nil }
-
-    private func signal(_ signal: Signal) { for observer in observers.values { observer.yield(signal) } }
 
     private func releaseArrivals() {
         for waiter in arrivals.values { waiter.resume() }
@@ -450,14 +453,14 @@ extension GatewayLink {
     private func callOnce(
         _ call: GatewayCall, within limit: Duration, _ end: Duration?
     ) async -> Result<JSON, CallFailure> {
-        guard case .open(let hello) = phase, let outgoing else { return .failure(.away) }
+        guard case .open(let hello) = phase, let wire else { return .failure(.away) }
         lastID += 1
         let id = "b\(lastID)"
         let bytes = call.frame(id: id)
         guard bytes.count <= hello.maxPayload else { return .failure(.tooLarge) }
         return await withCheckedContinuation { continuation in
             pending[id] = Pending(continuation: continuation, timer: timer(of: id, limit), end: end)
-            outgoing.yield(.text(bytes))
+            wire.send(.text(bytes))
         }
     }
 

@@ -46,12 +46,14 @@ package final class GatewayPool: Sendable {
     private let reread: @Sendable (String) -> String?
     private let report: @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void
     private let follow: Follower
+    private let watch: LinkWatch
 
-    /// Follows a link while it is kept; ends with its task.
+    /// Begins to follow a link, and returns what hears of what happens on it; nil: the link is no longer kept.
     ///
     /// It is handed the link's place, and the names of its bots.
     package typealias Follower =
-        @Sendable (GatewayLink, _ place: String, _ bots: @escaping @Sendable () -> [String]) async -> Void
+        @Sendable (GatewayLink, _ place: String, _ bots: @escaping @Sendable () -> [String]) ->
+        @Sendable (GatewayLink.Signal?) -> Void
 
     /// A pool that keeps what gateways know this device by in `folder`, and reports how the gateway of each bot is; nil: it
     /// has none any more.
@@ -61,10 +63,11 @@ package final class GatewayPool: Sendable {
         folder: String, version: String, clock: any WallClock,
         reread: @escaping @Sendable (String) -> String?,
         report: @escaping @Sendable (_ bot: String, _ place: String, GatewayLink.State?) -> Void,
-        follow: @escaping Follower = { _, _, _ in }
+        follow: @escaping Follower = { _, _, _ in { _ in } }
     ) {
         self.follow = follow
         (self.folder, self.version, self.clock) = (folder, version, clock)
+        watch = LinkWatch(clock: clock)
         (self.reread, self.report) = (reread, report)
     }
 
@@ -121,9 +124,9 @@ package final class GatewayPool: Sendable {
         let bots = bots
         let names: @Sendable () -> [String] = { [weak self] in self?.bots(of: wish) ?? bots.sorted() }
         let task = Task { [follow] in
-            async let following: Void = follow(link, wish.place, names)
-            await link.run()
-            await following
+            let note = follow(link, wish.place, names)
+            await link.run(noting: note)
+            note(nil)
         }
         return Held(link: link, device: device, task: task, bots: bots)
     }
@@ -135,7 +138,7 @@ package final class GatewayPool: Sendable {
         GatewaySetup(
             reach: wish.reach, token: { [reread] in wish.token == nil ? nil : reread(bot) ?? wish.token },
             device: device, version: version, clock: clock, group: threads, scopes: scopes,
-            authority: wish.authority)
+            authority: wish.authority, watch: watch)
     }
 
     private func bots(of wish: Wish) -> [String] { state.withLock { ($0.held[wish]?.bots ?? []).sorted() } }

@@ -33,6 +33,11 @@ struct GatewaySocket: Sendable {
             let tls = reach.url.isSecure ? try makeContext() : nil
             let upgrade = try await ClientBootstrap(group: group)
                 .connectTimeout(Self.patience)
+                // Each connection keeps one: most of what comes is small.
+                .channelOption(
+                    .recvAllocator,
+                    value: AdaptiveRecvByteBufferAllocator(minimum: 256, initial: 512, maximum: 65_536)
+                )
                 .connect(host: reach.url.host, port: reach.url.port) { [self] channel in
                     channel.eventLoop.makeCompletedFuture {
                         try configure(channel, tls)

@@ -19,14 +19,17 @@ package struct GatewaySetup: Sendable {
     let socket: GatewaySocket
     /// What the connection may do.
     let scopes: [String]
+    /// Who sends pings and notices silence.
+    let watch: LinkWatch
 
-    /// A setup whose connections are made on `group`.
+    /// A setup whose connections are made on `group`, and looked after by `watch`, or by one of its own.
     package init(
         reach: HTTPReach, token: @escaping @Sendable () -> String?, device: DeviceFile, version: String,
         clock: any WallClock, group: MultiThreadedEventLoopGroup,
-        scopes: [String] = GatewayIdentity.scopes, authority: String? = nil
+        scopes: [String] = GatewayIdentity.scopes, authority: String? = nil, watch: LinkWatch? = nil
     ) {
         self.scopes = scopes
+        self.watch = watch ?? LinkWatch(clock: clock)
         (self.reach, self.token, self.device) = (reach, token, device)
         (self.version, self.clock) = (version, clock)
         socket = GatewaySocket(
@@ -51,19 +54,12 @@ struct GatewayWire {
     /// Serves until the connection ends, and returns why it did.
     @concurrent func serve() async -> GatewayTrouble {
         do {
-            return try await wire.executeThenClose { inbound, outbound in
-                let (outgoing, sender) = AsyncStream.makeStream(of: Outgoing.self)
-                await link.opened(sender)
-                return await withTaskGroup(of: GatewayTrouble?.self) { tasks in
-                    tasks.addTask { [self] in await read(inbound) }
-                    tasks.addTask { await Self.write(outgoing, to: outbound) }
-                    tasks.addTask { [link] in await link.watch() }
-                    var trouble: GatewayTrouble?
-                    while trouble == nil, let next = await tasks.next() { trouble = next }
-                    close(because: trouble)
-                    tasks.cancelAll()
-                    return trouble ?? GatewayTrouble(.closed(code: nil, "this side ended it"))
-                }
+            // What is sent goes to the channel at once: a task that waits for it would cost more than the connection.
+            return try await wire.executeThenClose { inbound, _ in
+                await link.opened(self)
+                let trouble = await read(inbound)
+                close(because: trouble)
+                return trouble ?? GatewayTrouble(.closed(code: nil, "this side ended it"))
             }
         } catch {
             return GatewaySocket.trouble(of: error)
@@ -71,7 +67,7 @@ struct GatewayWire {
     }
 
     /// Takes leave: a gateway that is silent or sent too much is sent the reason, and no answer is awaited.
-    private func close(because trouble: GatewayTrouble?) {
+    func close(because trouble: GatewayTrouble?) {
         let code: WebSocketErrorCode =
             switch trouble?.kind {
             case .silent: .init(codeNumber: 4000)
@@ -82,53 +78,58 @@ struct GatewayWire {
         var data = wire.channel.allocator.buffer(capacity: 2)
         data.write(webSocketErrorCode: code)
         wire.channel.writeAndFlush(Self.frame(.connectionClose, data), promise: nil)
+        wire.channel.close(promise: nil)
     }
 
     private static func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
         WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
     }
 
-    private static func write(
-        _ outgoing: AsyncStream<Outgoing>, to outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
-    ) async -> GatewayTrouble? {
-        do {
-            for await next in outgoing {
-                switch next {
-                case .text(let bytes): try await outbound.write(frame(.text, ByteBuffer(bytes: bytes)))
-                case .ping(let bytes): try await outbound.write(frame(.ping, ByteBuffer(bytes: bytes)))
-                case .pong(let bytes): try await outbound.write(frame(.pong, ByteBuffer(bytes: bytes)))
-                }
+    /// Sends a frame, after all that were sent before.
+    func send(_ frame: Outgoing) {
+        let next =
+            switch frame {
+            case .text(let bytes): Self.frame(.text, ByteBuffer(bytes: bytes))
+            case .ping(let bytes): Self.frame(.ping, ByteBuffer(bytes: bytes))
+            case .pong(let bytes): Self.frame(.pong, ByteBuffer(bytes: bytes))
             }
-        } catch {
-            // What ended the connection is reported by the reader.
-        }
-        return nil
+        // What ends the connection is reported by the reader.
+        wire.channel.writeAndFlush(next, promise: nil)
     }
 
     private func read(_ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>) async -> GatewayTrouble? {
         do {
             for try await frame in inbound {
-                let bytes = Array(frame.unmaskedData.readableBytesView)
-                switch frame.opcode {
-                case .text, .binary:
-                    do throws(GatewayFrame.Malformed) {
-                        if let trouble = await link.receive(try GatewayFrame(bytes[...])) { return trouble }
-                    } catch {
-                        return GatewayTrouble(.malformed(error.problem))
-                    }
-                case .ping: await link.send(.pong(bytes))
-                case .pong: await link.receivePong(bytes)
-                case .connectionClose:
-                    let code = bytes.count >= 2 ? Int(bytes[0]) << 8 | Int(bytes[1]) : nil
-                    return await link.ended(
-                        code: code, String(decoding: bytes.dropFirst(2), as: UTF8.self))
-                default: break
-                }
+                if let trouble = await receive(frame) { return trouble }
             }
             return Task.isCancelled ? nil : await link.ended(code: nil, "")
         } catch {
-            return Task.isCancelled ? nil : GatewaySocket.trouble(of: error)
+            return Task.isCancelled ? nil : await link.failed(GatewaySocket.trouble(of: error))
         }
+    }
+
+    private func receive(_ frame: WebSocketFrame) async -> GatewayTrouble? {
+        let bytes = Array(frame.unmaskedData.readableBytesView)
+        switch frame.opcode {
+        case .text, .binary:
+            switch Self.parse(bytes) {
+            case .success(let frame): return await link.receive(frame)
+            case .failure(let error): return GatewayTrouble(.malformed(error.problem))
+            }
+        case .ping: await link.send(.pong(bytes))
+        case .pong: await link.receivePong(bytes)
+        case .connectionClose:
+            let code = bytes.count >= 2 ? Int(bytes[0]) << 8 | Int(bytes[1]) : nil
+            return await link.ended(code: code, String(decoding: bytes.dropFirst(2), as: UTF8.self))
+        default: break
+        }
+        return nil
+    }
+
+    /// Apart from what waits, which would keep its room.
+    @inline(never)
+    private static func parse(_ bytes: [UInt8]) -> Result<GatewayFrame, GatewayFrame.Malformed> {
+        Result { () throws(GatewayFrame.Malformed) in try GatewayFrame(bytes[...]) }
     }
 }
 

@@ -178,11 +178,9 @@ final class Alarm: Sendable {
         _ state: inout Sleepers, all: Bool
     ) -> [CheckedContinuation<Void, any Error>] {
         let now = Moment.now
-        var due: [CheckedContinuation<Void, any Error>] = []
-        for (ticket, entry) in state.waiting where all || entry.until <= now {
-            due.append(entry.sleeper)
-            state.waiting[ticket] = nil
-        }
+        // Those that are due are found first: to remove one while the others are read copies them all.
+        let tickets = state.waiting.compactMap { all || $0.value.until <= now ? $0.key : nil }
+        let due = tickets.compactMap { state.waiting.removeValue(forKey: $0)?.sleeper }
         state.armed = nil
         state.clockWasSet = false
         if let next = state.waiting.values.map(\.until).min() { arm(next, &state) }

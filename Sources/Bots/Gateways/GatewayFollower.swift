@@ -5,7 +5,9 @@ package import Timeline
 
 /// Looks at the jobs of gateways as long as somebody wants to know of them: when a gateway is connected, whenever its
 /// scheduler reports something, and each minute, for these reports may get lost.
-package struct GatewayFollower: Sendable {
+///
+/// A gateway has a task only while there is something to do for it.
+package final class GatewayFollower: Sendable {
     /// Where what is seen goes, and who wants to see it.
     package struct Desk: Sendable {
         /// Whether the gateway there is watched.
@@ -38,15 +40,36 @@ package struct GatewayFollower: Sendable {
         var removed: Set<String> = []
         /// The sessions in which something was said elsewhere; nil: all of them.
         var sessions: Set<String>? = []
+
+        mutating func note(_ signal: GatewayLink.Signal) {
+            switch signal {
+            case .connected: (isOnline, sessions) = (true, nil)
+            case .disconnected: isOnline = false
+            case .gap: sessions = nil
+            case .job(let id, action: "removed"): removed.insert(id)
+            case .job: break
+            case .foreignReply(let session): sessions?.insert(session)
+            }
+        }
     }
 
-    /// The work that two tasks share: who hears of it, and who does it.
-    private final class Duties: Sendable {
-        private let state = Mutex(Work())
+    /// A gateway that is followed.
+    private struct Followed {
+        let link: GatewayLink
+        let place: String
+        let bots: @Sendable () -> [String]
+        var work = Work()
+        /// What does the work; nil: nothing is being done.
+        var task: Task<Void, Never>?
+        /// Whether something was added to the work since that began.
+        var isAsked = false
+    }
 
-        func change<Value: Sendable>(_ body: (inout Work) -> Value) -> Value {
-            state.withLock { body(&$0) }
-        }
+    private struct State {
+        var followed: [Int: Followed] = [:]
+        var lastTicket = 0
+        /// Ask for looks while anything is followed.
+        var rounds: [Task<Void, Never>] = []
     }
 
     /// How often a gateway is looked at although it reports nothing.
@@ -54,70 +77,110 @@ package struct GatewayFollower: Sendable {
 
     private let clock: any WallClock
     private let desk: Desk
+    private let state = Mutex(State())
 
     /// A follower that reports to this desk.
     package init(clock: any WallClock, desk: Desk) { (self.clock, self.desk) = (clock, desk) }
 
-    /// Follows the gateway of the link until the link ends, or the task is cancelled.
+    /// Follows the gateway of the link, and returns what hears of it; nil: the link has ended.
     @Sendable package func follow(
         _ link: GatewayLink, _ place: String, _ bots: @escaping @Sendable () -> [String]
-    ) async {
-        let duties = Duties()
-        let (calls, call) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    ) -> @Sendable (GatewayLink.Signal?) -> Void {
         desk.noteState(place, bots(), false)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { [self] in
-                for await signal in await link.observe() {
-                    note(signal, duties)
-                    if case .connected = signal { desk.noteState(place, bots(), true) }
-                    if case .disconnected = signal { desk.noteState(place, bots(), false) }
-                    call.yield()
-                }
-            }
-            group.addTask { [desk] in for await _ in desk.requests() { call.yield() } }
-            group.addTask { [clock] in
+        let ticket = state.withLock { state in
+            state.lastTicket += 1
+            state.followed[state.lastTicket] = Followed(link: link, place: place, bots: bots)
+            if state.rounds.isEmpty { state.rounds = makeRounds() }
+            return state.lastTicket
+        }
+        return { [self] signal in
+            if let signal { note(signal, of: ticket) } else { forget(ticket) }
+        }
+    }
+
+    private func makeRounds() -> [Task<Void, Never>] {
+        [
+            Task { for await _ in desk.requests() { beginAll() } },
+            Task {
                 while !Task.isCancelled {
                     try? await clock.sleep(until: clock.now + Self.interval)
-                    call.yield()
+                    beginAll()
                 }
-            }
-            group.addTask { [self] in for await _ in calls { await serve(link, place, bots(), duties) } }
-            await group.next()
-            group.cancelAll()
-        }
-        desk.noteState(place, [], false)
+            },
+        ]
     }
 
-    private func note(_ signal: GatewayLink.Signal, _ duties: Duties) {
-        duties.change { duties in
-            switch signal {
-            case .connected: (duties.isOnline, duties.sessions) = (true, nil)
-            case .disconnected: duties.isOnline = false
-            case .gap: duties.sessions = nil
-            case .job(let id, action: "removed"): duties.removed.insert(id)
-            case .job: break
-            case .foreignReply(let session): duties.sessions?.insert(session)
+    private func forget(_ ticket: Int) {
+        let (place, tasks) = state.withLock { state in
+            let followed = state.followed.removeValue(forKey: ticket)
+            var tasks = [followed?.task].compactMap(\.self)
+            if state.followed.isEmpty {
+                tasks += state.rounds
+                state.rounds = []
             }
+            return (followed?.place, tasks)
+        }
+        for task in tasks { task.cancel() }
+        if let place { desk.noteState(place, [], false) }
+    }
+
+    private func note(_ signal: GatewayLink.Signal, of ticket: Int) {
+        let followed = state.withLock { state in
+            state.followed[ticket]?.work.note(signal)
+            return state.followed[ticket]
+        }
+        guard let followed else { return }
+        if case .connected = signal { desk.noteState(followed.place, followed.bots(), true) }
+        if case .disconnected = signal { desk.noteState(followed.place, followed.bots(), false) }
+        begin(ticket)
+    }
+
+    // MARK: The work
+
+    private func beginAll() { for ticket in state.withLock({ $0.followed.keys.sorted() }) { begin(ticket) } }
+
+    /// Has the work of the gateway done, where there is any.
+    private func begin(_ ticket: Int) {
+        state.withLock { state in
+            guard var followed = state.followed[ticket], followed.work.isOnline else { return }
+            if followed.work.sessions?.isEmpty == true, !desk.isWatched(followed.place) {
+                followed.work.removed = []
+            } else {
+                followed.isAsked = true
+                if followed.task == nil { followed.task = Task { await serve(ticket) } }
+            }
+            state.followed[ticket] = followed
         }
     }
 
-    private func serve(
-        _ link: GatewayLink, _ place: String, _ bots: [String], _ duties: Duties
-    ) async {
-        let work = duties.change { duties in
-            defer { if duties.isOnline { duties.sessions = [] } }
-            return duties
+    private func serve(_ ticket: Int) async {
+        while !Task.isCancelled, let followed = take(ticket) { await serve(followed, ticket) }
+    }
+
+    /// What is to be done now; nil: nothing any more.
+    private func take(_ ticket: Int) -> Followed? {
+        state.withLock { state in
+            guard let followed = state.followed[ticket], followed.isAsked, followed.work.isOnline else {
+                state.followed[ticket]?.task = nil
+                return nil
+            }
+            state.followed[ticket]?.isAsked = false
+            state.followed[ticket]?.work.sessions = []
+            return followed
         }
-        guard work.isOnline else { return }
+    }
+
+    private func serve(_ followed: Followed, _ ticket: Int) async {
+        let (link, place, bots, work) = (followed.link, followed.place, followed.bots(), followed.work)
         if let sessions = work.sessions {
             for session in sessions.sorted() { await desk.readHistory(link, bots, session) }
         } else {
             await desk.readHistory(link, bots, nil)
         }
-        guard desk.isWatched(place) else { return duties.change { $0.removed = [] } }
+        guard desk.isWatched(place) else { return }
         // What can't be read now is read a minute later.
         guard let look = try? await link.look(removed: work.removed) else { return }
         desk.noteLook(look, place)
-        duties.change { $0.removed.subtract(work.removed) }
+        state.withLock { _ = $0.followed[ticket]?.work.removed.subtract(work.removed) }
     }
 }

@@ -13,8 +13,12 @@ package final class BotLinks: Sendable {
     /// Notes how the bot's connection is now; nil: it has none any more.
     package func note(_ bot: String, _ link: BotLink?) {
         let isNews = known.withLock { known in
-            defer { known[bot] = link }
-            return known[bot] != link
+            let old = known[bot]
+            known[bot] = link
+            // How long an answer took is shown to whoever asks, and is no news.
+            var same = old
+            same?.latency = link?.latency
+            return same != link
         }
         if isNews { changes.publish(()) }
     }
