@@ -98,6 +98,22 @@ import Tracking
         #expect(shown(["inline-reply"]) == [])
     }
 
+    @Test func `and its texts are as long as its job wants`() {
+        var fact = JobFact(run: 3, state: .failed, at: Moment(seconds: 0))
+        fact.text = "the disk /mnt/backup is full"
+        let item = ItemSnapshot(
+            key: .job("backup"), revision: 1, bot: "ops", urgency: .normal, reason: .failed,
+            at: Moment(seconds: 0), content: .job(JobReport(job: "backup", news: .failed, fact: fact)))
+        func body(_ change: (inout BotManner) -> Void) -> String {
+            var manner = BotManner()
+            change(&manner)
+            return NoticeComposer.compose(item, manner: manner).body
+        }
+        #expect(body { _ in } == "the disk /mnt/backup is full")
+        #expect(body { $0.previewCharacters = 12 } == "the disk…")
+        #expect(body { $0.hidesText = true } == "")
+    }
+
     @Test func `and sounds are sent by name or by path`() {
         var notice = Notice(
             item: .job("a"), revision: 1, title: "a", body: "", tag: "t", bot: "ops", ring: true,

@@ -59,13 +59,16 @@ import Testing
               web: { notifications: { icon: face-monkey } }
             jobs:
               a: { schedule: manual, shell: cat, notify: { urgency: normal, icon: drive-harddisk, sound: bell } }
-              b: { schedule: manual, shell: cat }
+              b: { schedule: manual, shell: cat, notify: { sounds: { failed: alarm }, preview: 40 } }
+              c: { schedule: manual, shell: cat, notify: { preview: hidden } }
             """)
         #expect(configuration.bots.map(\.icon) == ["/usr/share/pixmaps/robot.png", "face-monkey"])
         #expect(configuration.bots.map(\.urgency) == [.low, nil])
-        #expect(configuration.jobs.map(\.spec.urgency) == [.normal, nil])
-        #expect(configuration.jobs.map(\.spec.icon) == ["drive-harddisk", nil])
-        #expect(configuration.jobs.map(\.spec.sound) == ["bell", nil])
+        #expect(configuration.jobs.map(\.spec.urgency) == [.normal, nil, nil])
+        #expect(configuration.jobs.map(\.spec.icon) == ["drive-harddisk", nil, nil])
+        #expect(configuration.jobs.map(\.spec.sound) == ["bell", nil, nil])
+        #expect(configuration.jobs.map(\.spec.sounds) == [[:], ["failed": "alarm"], [:]])
+        #expect(configuration.jobs.map(\.spec.preview) == [nil, "40", "hidden"])
     }
 
     @Test(arguments: [
@@ -85,6 +88,14 @@ import Testing
         (
             "jobs: { a: { schedule: manual, shell: cat, notify: loudly } }",
             "write notify: { when: [failed] }"
+        ),
+        (
+            "jobs: { a: { schedule: manual, shell: cat, notify: { sounds: { loud: x } } } }",
+            "\"loud\" is no kind of news; the kinds are sent, status, failed, question, completed"
+        ),
+        (
+            "jobs: { a: { schedule: manual, shell: cat, notify: { preview: 9 } } }",
+            "is neither hidden nor a number from 10 to 500"
         ),
     ])
     func `names what is no icon and no urgency`(_ text: String, _ fault: String) {

@@ -109,6 +109,7 @@ import Tracking
         (spec.urgency, spec.icon, spec.notifyAfter) = (.low, "/srv/a b.png", .zero)
         spec.notify = .only([.failed, .completed])
         (spec.alertAfter, spec.sound) = (3, "bell: a")
+        (spec.sounds, spec.preview) = (["failed": "/srv/a b.oga", "sent": "bell"], "hidden")
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
         spec.usually = .seconds(300)
         spec.progress = ProgressReading(tool: .tar, total: 60 << 20)

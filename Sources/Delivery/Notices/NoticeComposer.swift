@@ -21,6 +21,8 @@ package enum NoticeComposer {
             if manner.answers { notice.actions.append(reply) }
         case .job(let report):
             notice.icon = jobIcon ?? IconName.of(report.news)
+            var report = report
+            if let limit = manner.previewCharacters { report.fact.cutTexts(to: limit) }
             speak(of: report, to: &notice)
         case .storm(let report):
             let isOver = report.failing == 0
@@ -235,6 +237,11 @@ extension NoticeComposer {
 }
 
 extension JobFact {
+    /// Shortens its texts to at most `limit` characters each.
+    fileprivate mutating func cutTexts(to limit: Int) {
+        (text, phase) = (text.map { Preview.cut($0, to: limit) }, phase.map { Preview.cut($0, to: limit) })
+    }
+
     /// Whether a signal ended it that a fault of the program raises.
     fileprivate var hasCrashed: Bool { state == .failed && (signal.map(SignalName.isCrash) ?? false) }
 

@@ -339,7 +339,7 @@ actor SurfaceLine: Keeper {
         var manner = bot.manner
         manner.answers = bot.contact != nil
         let spec = try await jobSpec(of: snapshot)
-        if let sound = spec?.sound { (manner.soundName, manner.sounds) = (sound, [:]) }
+        spec?.refine(&manner)
         var notice = NoticeComposer.compose(snapshot, manner: manner, jobIcon: spec?.icon)
         if channel.seesPresence {
             var offer = NoticeOffer()
@@ -419,5 +419,18 @@ extension ItemSnapshot {
     fileprivate func isNewStorm(to surface: SurfaceRecord) -> Bool {
         guard case .storm(let report) = content else { return false }
         return report.failing > 0 && surface.shown < Int64(report.since)
+    }
+}
+
+extension JobSpec {
+    /// How its notices look and sound where it says so itself.
+    fileprivate func refine(_ manner: inout BotManner) {
+        if let sound { (manner.soundName, manner.sounds) = (sound, [:]) }
+        for (kind, sound) in sounds {
+            if let kind = SoundKind(rawValue: kind) { manner.sounds[kind] = sound }
+        }
+        guard let preview else { return }
+        manner.hidesText = preview == JobPreview.hidden
+        manner.previewCharacters = Int(preview)
     }
 }

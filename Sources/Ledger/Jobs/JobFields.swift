@@ -194,73 +194,6 @@ package struct JobFields: Sendable {
             }),
     ]
 
-    // MARK: What its notices show
-
-    private static let notices: [JobField] = [
-        JobField(
-            "notify.when", .choices(NotifyWish.outcomes.map(\.rawValue)), .wish,
-            "Notify of these outcomes only, whatever the routes say: a comma-separated list of completed, failed, recovered, canceled, lost, missed, skipped and blocked, or none.",
-            option: "notify", isRemovable: true,
-            shown: { policies in
-                guard case .array(let words)? = policies[path: "notify.when"] else { return nil }
-                let names = words.compactMap(\.text)
-                return names.isEmpty ? "notifies: never" : "notifies: only when \(JobFields.either(names))"
-            }),
-        JobField(
-            "notify.message", .choice(["output"]), .outputMessage,
-            "What a successful run sends as a message of its bot: output, what it printed.",
-            option: "notify-message", isRemovable: true, shown: { _ in nil }),
-        JobField(
-            "notify.output", .choice(OutputMessage.allCases.map(\.rawValue)), .messagePart,
-            "How much of its output that message holds (default: last-line): last-line, tail or all.",
-            option: "notify-output",
-            check: { spec in
-                guard spec.outputMessage == nil else { return nil }
-                return JobFault(
-                    "applies only to message: output",
-                    hint: "write notify: { message: output, output: tail }",
-                    advice: "add --notify-message output")
-            },
-            shown: { policies in
-                policies[path: "notify.output"]?.text.map { "message: its output (\($0))" }
-            }),
-        JobField(
-            "notify.after", .duration(orZero: true), .at(\.notifyAfter),
-            "Without routes, report a run that you asked for as completed if it took this long (default: 10s).",
-            option: "notify-after",
-            shown: {
-                $0.duration("notify.afterMs").map { "reported as completed after \($0)" }
-            }
-        ),
-        JobField(
-            "notify.alertAfter", .number(1...100), .at(\.alertAfter),
-            "Notify of failures from this many in a row on (default: the bot's, or 1).",
-            option: "alert-after", isRemovable: true,
-            shown: { $0[path: "notify.alertAfter"]?.int.map { "notifies after \($0) failures in a row" } }),
-        JobField(
-            "notify.urgency", .choice(Urgency.allCases.map(\.rawValue)), .urgency,
-            "How much a failure disturbs: low, normal or critical (default: the bot's, or critical).",
-            option: "urgency", isRemovable: true,
-            shown: { $0[path: "notify.urgency"]?.text.map { "urgency: \($0)" } }),
-        JobField(
-            "notify.icon", .icon, .at(\.icon),
-            "The icon of its notifications: a name or an absolute path.", option: "icon", isRemovable: true,
-            shown: { $0[path: "notify.icon"]?.text.map { "icon: \($0)" } }),
-        JobField(
-            "notify.sound", .text(), .at(\.sound),
-            "The sound of its notifications: a name of the sound theme (default: the bot's).",
-            option: "sound", isRemovable: true,
-            shown: { $0[path: "notify.sound"]?.text.map { "sound: \($0)" } }),
-        JobField(
-            "labels", .variables(), .labels,
-            "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
-            option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },
-            shown: { policies in
-                guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
-                return "labels: " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
-            }),
-    ]
-
     // MARK: What must be so before its bot is asked
 
     private static let wakes: [JobField] = [
@@ -503,7 +436,7 @@ extension JSON {
     fileprivate var hasRetry: Bool { (self["attempts"]?.int ?? 1) > 1 }
 
     /// A member that counts milliseconds, in words.
-    fileprivate func duration(_ name: String) -> String? { self[path: name].map(JobForm.duration().shown) }
+    func duration(_ name: String) -> String? { self[path: name].map(JobForm.duration().shown) }
 }
 
 extension JobFields {
@@ -513,7 +446,7 @@ extension JobFields {
     }
 
     /// `completed, failed or lost`.
-    fileprivate static func either(_ words: [String]) -> String {
+    static func either(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.joined() }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }

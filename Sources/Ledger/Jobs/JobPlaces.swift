@@ -23,6 +23,17 @@ extension JobPlace {
             for member in members { spec.labels[member.name] = member.value.text }
         })
 
+    /// A draft sets those it names, `null` removes one.
+    static let sounds = JobPlace(
+        get: { spec in
+            spec.sounds.isEmpty
+                ? nil : .members(spec.sounds.sorted { $0.key < $1.key }.map { .init($0, .string($1)) })
+        },
+        set: { spec, value in
+            guard case .members(let members) = value else { return spec.sounds = [:] }
+            for member in members { spec.sounds[member.name] = member.value.text }
+        })
+
     /// A draft sets the variables it names, `null` removes one.
     static let environment = JobPlace(
         get: { spec in

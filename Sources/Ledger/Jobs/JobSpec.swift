@@ -52,6 +52,10 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var icon: String?
     /// The sound of its notices, a name of the sound theme; nil: that of its bot.
     package var sound: String?
+    /// Sounds of some kinds of its news, by the names of ``SoundKind``, instead of ``sound``.
+    package var sounds: [String: String] = [:]
+    /// How much of its texts its notices show: a number of characters, or ``JobPreview/hidden``; nil: as its bot has it.
+    package var preview: String?
     /// How long a run that a person asked for must take for its success to be reported by the default route; nil: as
     /// long as ``Routine/completionAfter``.
     package var notifyAfter: Duration?
@@ -190,6 +194,8 @@ extension JobSpec {
         try read(&urgency, .urgency)
         try read(&icon, .icon)
         try read(&sound, .sound)
+        try read(&sounds, .sounds)
+        try read(&preview, .preview)
         try read(&notifyAfter, .notifyAfter)
         try read(&alertAfter, .alertAfter)
         try read(&labels, .labels)
@@ -200,6 +206,35 @@ extension JobSpec {
         try read(&usually, .usually)
         try read(&wake, .wake)
         try read(&progress, .progress)
+    }
+}
+
+/// The rules for how much of a job's texts its notices show.
+package enum JobPreview {
+    /// Only that there is something.
+    package static let hidden = "hidden"
+    private static let characters = 10...500
+
+    /// What is wrong with a preview; nil: nothing.
+    package static func fault(in text: String?) -> JobFault? {
+        guard let text, text != hidden, !(Int(text).map(characters.contains) ?? false) else { return nil }
+        return JobFault(
+            "is neither \(hidden) nor a number from \(characters.lowerBound) to \(characters.upperBound)")
+    }
+}
+
+/// The rules for sounds of jobs.
+package enum JobSounds {
+    /// What is wrong with them; nil: nothing.
+    package static func fault(in sounds: [String: String]) -> JobFault? {
+        for (kind, sound) in sounds.sorted(by: { $0.key < $1.key }) {
+            guard SoundKind(rawValue: kind) != nil else {
+                let kinds = SoundKind.allCases.map(\.rawValue).joined(separator: ", ")
+                return JobFault("\"\(kind)\" is no kind of news; the kinds are \(kinds)")
+            }
+            if sound.isEmpty { return JobFault("\(kind): a sound can't be empty") }
+        }
+        return nil
     }
 }
 
