@@ -35,6 +35,16 @@ package actor Desktop: LevelChannel {
     private var server = ServerSeat()
     /// What the button that was pressed last may bring to the front with.
     private var activation: (number: UInt32, token: String)?
+    /// Who shows runs at work as jobs.
+    var views = JobViews()
+    /// What docks show on our icon.
+    var launcher = LauncherEntry()
+    /// The connection to the bus; nil: there is none.
+    var connection: DBusConnection? { visit?.connection }
+    /// The desktop file's name.
+    var entryName: String { desktopForm.desktopEntry }
+    /// How long an answer may take.
+    var answerDeadline: Duration { desktopForm.deadline }
 
     /// A desktop reached over `bus`; nothing happens before ``run()``.
     package init(
@@ -65,16 +75,27 @@ package actor Desktop: LevelChannel {
         guard let connection = visit?.connection else { throw .unreachable(.noBus) }
         let profile = try await serverForNotice(on: connection)
         let replaced = profile.number(of: remote)
-        if replaced != nil, let remote, server.shows(newerThan: notice.revision, under: remote) {
+        let job = views.path(of: remote)
+        if replaced ?? job.map({ _ in 0 }) != nil, let remote,
+            server.shows(newerThan: notice.revision, under: remote)
+        {
             return remote
         }
+        if notice.isLive, replaced == nil,
+            let shown = await showAsJob(
+                notice, replacing: remote, generation: profile.generation, on: connection)
+        {
+            await note(notice, shownAs: shown, replacing: remote)
+            return shown
+        }
+        if let job { await endJob(job, on: connection) }
         let notification = desktopForm.render(notice, for: profile.abilities)
         let answer = await call(
             "Notify", notification.arguments(replacing: replaced ?? 0), of: profile, on: connection,
             for: (notice, remote))
         switch profile.shown(by: answer, replacing: remote, as: desktopForm) {
         case .success(let shown):
-            server.note(notice.revision, shownAs: shown)
+            await note(notice, shownAs: shown, replacing: remote)
             return shown
         case .failure(let failure):
             if case .unreachable(.noServer, _) = failure { await lookAgain(on: connection) }
@@ -82,11 +103,22 @@ package actor Desktop: LevelChannel {
         }
     }
 
+    private func note(_ notice: Notice, shownAs remote: RemoteID, replacing old: RemoteID?) async {
+        server.note(notice.revision, shownAs: remote)
+        launcher.note(notice, shownAs: remote, replacing: old)
+        await sendLauncherEntry()
+    }
+
     /// Closes what was shown in the server's present life; see `LevelChannel`.
     package func close(_ remote: RemoteID) async {
-        guard let connection = visit?.connection, let profile = server.profile,
-            let number = profile.number(of: remote)
-        else { return }
+        launcher.forget(remote)
+        await sendLauncherEntry()
+        guard let connection = visit?.connection, let profile = server.profile else { return }
+        if let job = views.path(of: remote) {
+            server.forget(remote)
+            return await endJob(job, on: connection)
+        }
+        guard let number = profile.number(of: remote) else { return }
         server.forget(remote)
         let answer = await call(
             "CloseNotification", [.uint32(number)], of: profile, on: connection, for: nil)
@@ -206,6 +238,9 @@ package actor Desktop: LevelChannel {
                 to: DBusMatch(sender: ServerProfile.service, interface: ServerProfile.service),
                 deadline: deadline)
             visit?.busID = try await connection.busID(deadline: deadline)
+            try await connection.subscribe(to: .ownerChanged(of: JobViews.service), deadline: deadline)
+            try await adoptJobs(connection.owner(of: JobViews.service, deadline: deadline), on: connection)
+            launcher.forgetSent()
             try await adopt(
                 connection.owner(of: ServerProfile.service, deadline: deadline), on: connection)
             for await signal in connection.signals { try await receive(signal, on: connection) }
@@ -213,6 +248,17 @@ package actor Desktop: LevelChannel {
             // The same end as that of the signals.
         } catch {
             visit?.note(problem: "the notification server does not answer: \(error)")
+        }
+    }
+
+    /// Turns to whoever shows jobs now.
+    private func adoptJobs(_ owner: String?, on connection: DBusConnection) async throws(DBusError) {
+        guard owner == nil || owner != views.owner else { return }
+        views.adopt(owner)
+        guard owner != nil else { return }
+        for interface in ["org.kde.JobViewV3", "org.kde.JobViewV2"] {
+            try await connection.subscribe(
+                to: DBusMatch(sender: JobViews.service, interface: interface), deadline: desktopForm.deadline)
         }
     }
 
@@ -230,10 +276,16 @@ package actor Desktop: LevelChannel {
 
     private func receive(_ signal: DBusSignal, on connection: DBusConnection) async throws(DBusError) {
         let sender = server.sender
+        if let (path, button) = views.request(signal), let generation = sender?.generation {
+            let remote = JobViews.remote(path, generation: generation)
+            return reports.send(.action(remote, key: button.rawValue))
+        }
         switch ServerSignal(signal, from: sender?.owner) {
         case .ownerChanged(let owner): try await adopt(owner, on: connection)
+        case .jobsOwnerChanged(let owner): try await adoptJobs(owner, on: connection)
         case .closed(let number, let reason):
             guard let remote = sender?.remote(number) else { return }
+            launcher.forget(remote)
             reports.send(.closed(remote, reason, revision: server.forget(remote)))
         case .action(let number, let key):
             guard let remote = sender?.remote(number) else { return }
@@ -251,6 +303,7 @@ package actor Desktop: LevelChannel {
     private func adopt(_ owner: String?, on connection: DBusConnection) async throws(DBusError) {
         guard owner == nil || owner != server.profile?.owner else { return }
         server.forget()
+        launcher.forgetAll()
         server.candidate = owner
         guard let owner else {
             server.canStart = try await connection.canStart(

@@ -6,6 +6,8 @@ import Logging
 enum ServerSignal: Equatable {
     /// The server's name has a new owner, or none.
     case ownerChanged(String?)
+    /// The name of who shows jobs has a new owner, or none.
+    case jobsOwnerChanged(String?)
     /// A notification was closed.
     case closed(UInt32, CloseReason)
     /// A button was pressed.
@@ -19,10 +21,13 @@ enum ServerSignal: Equatable {
     init?(_ signal: DBusSignal, from server: String?) {
         switch (signal.interface, signal.member) {
         case ("org.freedesktop.DBus", "NameOwnerChanged") where signal.sender == "org.freedesktop.DBus":
-            guard signal.arguments.count == 3, signal.arguments[0].text == ServerProfile.service,
-                let owner = signal.arguments[2].text
-            else { return nil }
-            self = .ownerChanged(owner.isEmpty ? nil : owner)
+            guard signal.arguments.count == 3, let owner = signal.arguments[2].text else { return nil }
+            let known = owner.isEmpty ? nil : owner
+            switch signal.arguments[0].text {
+            case ServerProfile.service: self = .ownerChanged(known)
+            case JobViews.service: self = .jobsOwnerChanged(known)
+            default: return nil
+            }
         case (ServerProfile.service, "NotificationClosed") where signal.sender == server:
             guard signal.arguments.count == 2, let number = signal.arguments[0].uint32,
                 let reason = signal.arguments[1].uint32

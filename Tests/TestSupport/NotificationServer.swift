@@ -54,6 +54,22 @@ package final class NotificationServer: Sendable {
         try process.write("action \(id) \(key)")
     }
 
+    /// Gives away what lets a window come to the front, before the button that is pressed next.
+    package func activate(_ id: UInt32, token: String) throws {
+        try process.write("token \(id) \(token)")
+    }
+
+    /// The titles and texts on its screen as `TITLE|TEXT`, the oldest first; of a server that is like another one.
+    package func shown() async throws -> [String] {
+        try process.write("shown")
+        return try await next("shown")?.actions ?? []
+    }
+
+    /// Emits a signal of a job's view, as `cancelRequested`.
+    package func signal(_ member: String, ofJob path: String) throws {
+        try process.write("job \(path) \(member)")
+    }
+
     /// Types a reply.
     package func reply(_ text: String, to id: UInt32) throws {
         try process.write("reply \(id) \(text)")

@@ -120,6 +120,9 @@ package protocol LevelChannel: Channel {
     /// Takes back what was shown; does nothing when it no longer exists.
     func close(_ remote: RemoteID) async
 
+    /// Shows on an icon, where there is one, how many messages are unread.
+    func showBadge(_ unread: Int) async
+
     /// Whether a terminal can be opened where it shows things.
     var hasTerminal: Bool { get }
 
@@ -140,6 +143,7 @@ extension LevelChannel {
     /// That of a screen.
     package var manner: SurfaceManner { .screen }
     package var seesPresence: Bool { true }
+    package func showBadge(_ unread: Int) async {}
     package var hasTerminal: Bool { false }
     package func openTerminal(_ arguments: [String]) async {}
 }
@@ -161,7 +165,7 @@ package struct SurfaceManner: Hashable, Sendable {
 
     /// Somebody sits before it: old news are no news.
     package static let screen = SurfaceManner(
-        ringsWithin: .seconds(300), showsWithin: .seconds(12 * 3600), pace: .zero)
+        ringsWithin: .seconds(300), showsWithin: .seconds(12 * 3600), pace: .seconds(2))
     /// Somebody comes back to it: a failure of the night is wanted in the morning.
     ///
     /// Services limit edits to about twenty a minute.

@@ -38,6 +38,9 @@ package struct DesktopForm: ChannelForm {
             actions: notice.actions, hints: notice.hints, expiry: notice.expiry)
     }
 
+    /// Text of a bot as one line that a program shows as it is.
+    package static func plain(_ text: String) -> String { Preview.cut(text, to: 200) }
+
     /// What a server's refusal means, by the name of the error and its text.
     package func judge(error name: String, detail: String) -> DeliveryError {
         Self.failures.judge(name, detail: detail)
@@ -75,6 +78,8 @@ package struct DesktopServer: Hashable, Sendable {
     }
     /// Whether a progress bar takes the place of title and text, instead of standing beside them.
     package var hidesTextBehindBar: Bool
+    /// Whether it draws a progress bar at all.
+    package var drawsBars: Bool
     /// The most buttons it shows; nil: all there are.
     package var buttonRoom: Int?
     /// Whether it hides what is for the user alone while the screen is locked.
@@ -87,6 +92,8 @@ package struct DesktopServer: Hashable, Sendable {
         readsMarkup = capabilities.contains("body-markup") || name == "dunst"
         // - Source: xfce4-notifyd 0.7.3, xfce_notify_window_set_gauge_value.
         hidesTextBehindBar = name == "Xfce Notify Daemon"
+        // - Source: GNOME Shell, notificationDaemon.js, and plasma-workspace, notifications: neither reads `value`.
+        drawsBars = name != "gnome-shell" && name != "Plasma"
         // - Source: GNOME Shell, notificationDaemon.js: `x-gnome-privacy-scope`.
         hasPrivacyScopes = name == "gnome-shell"
         // - Source: GNOME Shell, messageTray.js: `MAX_NOTIFICATION_BUTTONS`.
@@ -171,10 +178,10 @@ private struct RenderedNotice {
         }
     }
 
-    /// The progress as a line of text, for a server whose own bar would hide what the notice says; how many percent
-    /// it is stands there.
+    /// The progress as a line of text, for a server that draws no bar, or whose own would hide what the notice says; how
+    /// many percent it is stands there.
     private var bar: String {
-        guard server.hidesTextBehindBar, let percent else { return "" }
+        guard server.hidesTextBehindBar || !server.drawsBars, let percent else { return "" }
         let done = percent * Self.barLength / 100
         // The body begins with the number.
         return String(repeating: "█", count: done) + String(repeating: "░", count: Self.barLength - done)

@@ -1,4 +1,5 @@
 package import Grouping
+import Tracking
 
 /// A button of a notice by what it does; the raw value is its key.
 package enum NoticeButton: String, Hashable, Sendable, CaseIterable {
@@ -12,6 +13,10 @@ package enum NoticeButton: String, Hashable, Sendable, CaseIterable {
     case runAgain = "run-again"
     /// Ends the run.
     case cancel
+    /// Stops the processes of the run.
+    case pause
+    /// Has the processes of the run go on.
+    case resume
     /// Puts the item away for ``snoozeTime``, after which it rings again unless it was read.
     case snooze
     /// Silences the bot on this channel.
@@ -32,6 +37,8 @@ package enum NoticeButton: String, Hashable, Sendable, CaseIterable {
         case .log: "Log"
         case .runAgain: "Run again"
         case .cancel: "Cancel"
+        case .pause: "Pause"
+        case .resume: "Resume"
         case .snooze: "Snooze 1 h"
         case .mute: "Mute \(Preview.cut(bot, to: 20))"
         case .markRead: "Mark read"
@@ -74,7 +81,8 @@ extension NoticeComposer {
             return talk + [.markRead, .snooze, .mute]
         case .job(let report):
             switch report.news {
-            case .started, .progress, .blocked: return [.cancel] + log
+            case .started, .progress, .blocked:
+                return [.cancel] + (report.fact.state == .paused ? [.resume] : []) + log
             case .failed, .lost: return log + again + [.snooze, .markRead, .mute]
             case .missed: return again + [.markRead]
             case .completed, .recovered, .canceled, .skipped: return log + again

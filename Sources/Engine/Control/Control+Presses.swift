@@ -16,6 +16,8 @@ package enum JobPress: Hashable, Sendable {
     case runAgain(Run)
     /// The run is to end.
     case cancel(Run)
+    /// The processes of the run are to stop, or to go on.
+    case setPaused(Bool, Run)
 }
 
 extension Control {
@@ -26,6 +28,9 @@ extension Control {
             case .cancel(let run):
                 guard let ordinal = run.ordinal else { return }
                 try await cancel(try await self.run(named: run.job, ordinal))
+            case .setPaused(let isPaused, let run):
+                guard let ordinal = run.ordinal else { return }
+                try await setPaused(isPaused, try await self.run(named: run.job, ordinal))
             case .runAgain(let run):
                 let made = try await runAgain(run)
                 logger.info("run requested by a button", metadata: ["run": "\(made.name)"])

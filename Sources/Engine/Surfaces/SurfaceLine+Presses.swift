@@ -34,11 +34,8 @@ extension SurfaceLine {
         case .open, .reply, .log:
             if let command = snapshot?.terminalCommand { await channel.openTerminal(command) }
             try await commit(changes.pressed(surface, key: key))
-        case .runAgain:
-            if let run = snapshot?.pressedRun { await tools.act(.runAgain(run)) }
-            try await commit(changes.pressed(surface, key: key))
-        case .cancel:
-            if let run = snapshot?.pressedRun { await tools.act(.cancel(run)) }
+        case .runAgain, .cancel, .pause, .resume:
+            if let press = snapshot?.press(key) { await tools.act(press) }
             try await commit(changes.pressed(surface, key: key))
         case nil: try await commit(changes.pressed(surface, key: key))
         }
@@ -113,10 +110,17 @@ extension SurfaceLine {
 }
 
 extension ItemSnapshot {
-    /// The run that a button is about: that of the newest news of the job.
-    fileprivate var pressedRun: JobPress.Run? {
+    /// What a button asks for: it is about the run of the newest news of the job.
+    fileprivate func press(_ key: String) -> JobPress? {
         guard case .job(let report) = content else { return nil }
-        return JobPress.Run(job: report.job, ordinal: report.fact.run)
+        let run = JobPress.Run(job: report.job, ordinal: report.fact.run)
+        return switch NoticeButton(rawValue: key) {
+        case .runAgain: .runAgain(run)
+        case .cancel: .cancel(run)
+        case .pause: .setPaused(true, run)
+        case .resume: .setPaused(false, run)
+        default: nil
+        }
     }
 
     /// What is to be seen in a terminal: the talk with the bot, or what the run printed.

@@ -38,6 +38,8 @@ actor SurfaceLine: Keeper {
     /// What had a button pressed; the server closes it for that, which is no dismissal.
     var pressed: Set<RemoteID> = []
     private var rests = SurfaceRests()
+    /// Whether something may have been read or said since the badge was shown.
+    private var isBadgeStale = true
     /// Whether this machine has a new way out that nothing was tried by yet.
     private let hasNetworkReturned = Flag(false)
     /// When the items of runs at work last changed, where the channel wants a pause between two versions.
@@ -73,7 +75,13 @@ actor SurfaceLine: Keeper {
             owed.removeFirst()
         }
         if hasNetworkReturned.isSet { tryAfterReturn() }
-        return generation == nil ? .whenRung : .earliest(try await bringUp())
+        guard generation != nil else { return .whenRung }
+        let next = try await bringUp()
+        if isBadgeStale, channel.seesPresence {
+            await channel.showBadge(try await ledger.unread().values.reduce(0, +))
+            isBadgeStale = false
+        }
+        return .earliest(next)
     }
 
     /// Where a service fails and this machine has a new way out, nothing of it rests any more.
@@ -189,6 +197,7 @@ actor SurfaceLine: Keeper {
     }
 
     func commit(_ changes: [Change]) async throws(LedgerError) {
+        isBadgeStale = true
         _ = try await ledger.commit(changes)
     }
 
