@@ -50,6 +50,11 @@ extension ConfigurationReader {
     }
 
     private func checkName(_ name: String, _ key: Field) {
+        if JobName.reservedSince.contains(name) {
+            key.warn(
+                "belfry run \(name) does not start the job \"\(name)\": a subcommand has this name",
+                hint: "rename it, or start it with: belfry job run \(name)")
+        }
         guard let fault = JobName.fault(in: name) else { return }
         key.fault(
             "\"\(name)\" is not a valid job name: \(fault)",

@@ -230,6 +230,10 @@ import Tracking
             let reserved = try await house.belfry("job", "add", "show", "--", "true")
             #expect(reserved.status == 2)
             #expect(reserved.errors.contains("a subcommand of belfry run has this name"))
+            for name in ["pause", "resume"] {
+                let later = try await house.belfry("job", "add", name, "--", "true")
+                #expect(later.status == 2 && later.errors.contains("a subcommand of belfry run"), "\(name)")
+            }
             let broken = try await house.belfry("job", "add", "x", "--cron", "0 25 * * *", "--", "true")
             #expect(broken.status == 2)
             #expect(broken.errors.contains("^^ hour: 25 is outside 0-23"))

@@ -15,7 +15,7 @@ extension Control {
 
     /// Refuses a job that can't be added.
     func checkAddition(of spec: JobSpec) async throws(EngineError) {
-        if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
+        if let fault = JobName.faultOfNew(spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
         let stored = try await read { () async throws(LedgerError) in try await slots.entry(spec.name) }
         if let stored { throw .nameTaken(spec.name, place: stored.record.place) }
         try check(spec, changing: nil)

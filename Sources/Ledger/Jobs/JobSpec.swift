@@ -308,6 +308,19 @@ package enum JobName {
     /// Subcommands of `belfry run`; no job may have such a name.
     package static let reserved: Set<String> = ["show", "logs", "cancel", "retry"]
 
+    /// Subcommands of `belfry run` that came later: jobs with such a name go on, and no new one is made.
+    package static let reservedSince: Set<String> = ["pause", "resume"]
+
+    /// The names that a job which is imported must not have.
+    package static let taken = reserved.union(reservedSince)
+
+    /// What is wrong with `name` as that of a new job, as the end of a sentence; nil when it is a good one.
+    package static func faultOfNew(_ name: String) -> String? {
+        reservedSince.contains(name) ? subcommand : fault(in: name)
+    }
+
+    private static let subcommand = "a subcommand of belfry run has this name; choose another"
+
     /// What is wrong with `name`, as the end of a sentence; nil when it is a good name.
     ///
     /// A good one is 1 to 63 bytes of `a-z 0-9 . _ -`, begins with a letter or digit, and is not reserved.
@@ -319,7 +332,7 @@ package enum JobName {
         for byte in bytes where !isLetterOrDigit(byte) && byte != 0x2E && byte != 0x5F && byte != 0x2D {
             return "a name holds only a-z, 0-9, '.', '_' and '-'"
         }
-        if reserved.contains(name) { return "a subcommand of belfry run has this name; choose another" }
+        if reserved.contains(name) { return subcommand }
         return nil
     }
 

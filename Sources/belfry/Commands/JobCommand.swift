@@ -58,7 +58,7 @@ struct JobAddCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let fault = JobName.fault(in: name) {
+        if let fault = JobName.faultOfNew(name) {
             throw APIError(
                 .badValue, "\(Quoted.of(name)) is not a valid job name: \(fault)",
                 hint: JobName.near(name).map { "Write \($0)." })

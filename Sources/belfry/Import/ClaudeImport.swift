@@ -13,7 +13,7 @@ struct ClaudeImport {
     let start: Moment
     private let place: String
     private let local = Zones.local
-    private var names = CommandNames(taken: JobName.reserved)
+    private var names = CommandNames(taken: JobName.taken)
 
     /// Keys of a task that need no word: its own, and what only Claude's scheduler remembers.
     private static let known: Set<String> = [

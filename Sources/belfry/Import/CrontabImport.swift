@@ -8,7 +8,7 @@ import Timeline
 struct CrontabImport {
     let file: String
     let start: Moment
-    private var names = CommandNames(taken: JobName.reserved)
+    private var names = CommandNames(taken: JobName.taken)
     private let rights: ImportRights
     /// The daemon's channel for mail; nil: it has none, or does not answer.
     private let mailChannel: String?

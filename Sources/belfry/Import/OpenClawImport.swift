@@ -11,7 +11,7 @@ struct OpenClawImport {
     let start: Moment
     private let bot: String
     private let local = Zones.local
-    private var names = CommandNames(taken: JobName.reserved)
+    private var names = CommandNames(taken: JobName.taken)
 
     /// What of a payload and of a job is taken over, or only matters to the gateway's own scheduler.
     private static let known: Set<String> = [

@@ -7,7 +7,7 @@ import Timeline
 /// Makes jobs of timer units and the services they start.
 struct SystemdImport {
     let start: Moment
-    private var names = CommandNames(taken: JobName.reserved)
+    private var names = CommandNames(taken: JobName.taken)
     private let rights: ImportRights
     private let local = Zones.local
 
