@@ -108,6 +108,27 @@ import Testing
         _ = try await belfry.shell("kill $(cat second)")
     }
 
+    @Test func `outlives an interrupt while the daemon is away`() async throws {
+        let server = try await ProviderServer(.init(Self.chat("Well", isWhole: false), then: .hang))
+        let belfry = try await start(server)
+        let end = "kill -9 $(cat state/pid); while kill -0 $(cat state/pid) 2>/dev/null; do sleep 0.05; done"
+        try belfry.write(
+            #"""
+            [["wait","/help for help"],["raw",true],["type","Hello\r"],["wait","Well"],["run","\#(end)"],
+            ["wait","the daemon does not answer"],["signal",2],["type","/help\r"],
+            ["wait","starts a new session"],["type","/quit\r"]]
+            """#, to: "steps")
+        let answer = try await belfry.shell(
+            """
+            echo \(try belfry.process().pid) >state/pid
+            exec env TERM=xterm-256color LANG=C.UTF-8 \
+            '\(try PythonTools.interpreter())' '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" \
+            belfry chat sage
+            """)
+        let seen = try answer.json()
+        #expect(seen["failed"] == nil && seen["code"].number == 0, "\(seen["text"].text ?? "")")
+    }
+
     @Test func `of lines outlives a daemon that is killed while it replies`() async throws {
         let server = try await ProviderServer(
             .init(Self.chat("Well", isWhole: false), then: .hang), .init(Self.chat("Done.")))

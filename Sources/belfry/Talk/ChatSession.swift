@@ -159,7 +159,10 @@ final class ChatSession {
     private func handleSignals() throws {
         if signals.takeContinuation() { keys.enter() }
         if let signal = signals.next() {
-            if signal == SIGINT { return try apply(editor.receive(.interrupt)) }
+            if signal == SIGINT {
+                let outcome = editor.receive(.interrupt)
+                return try outliving { () throws(APIError) in try apply(outcome) }
+            }
             screen.close()
             keys.leave()
             throw ExitCode(128 + signal)
