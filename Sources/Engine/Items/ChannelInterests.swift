@@ -38,6 +38,15 @@ struct ChannelInterests {
         return heard
     }
 
+    /// What a reminder of a failure is decided by: it is due as well where only channels that send once hear of failures.
+    func reminding(by routing: Routing) -> ChannelInterests {
+        var interests = self
+        if routing.routes.contains(where: { $0.when.contains(.failed) && !$0.to.isEmpty }) {
+            interests.all.hears.insert(.failed)
+        }
+        return interests
+    }
+
     /// The same, but this is no news by itself: it only replaces the progress of its run.
     func following(_ news: JobNews) -> ChannelInterests {
         func following(_ policy: JobPolicy) -> JobPolicy {

@@ -125,7 +125,7 @@ struct ItemTurn {
         _ decide: (inout KeptItem) -> [KeptItem.Decision]
     ) {
         var item = item(key, bot: bot)
-        let before = (item.decider, item.views, item.waiting, item.held)
+        let before = (item.decider, item.views, item.waiting, item.held, item.acknowledgement)
         if let waits = waits.removeValue(forKey: key) { item.wait(waits, at: now) }
         var waiting = item
         item.event = event ?? item.event
@@ -145,7 +145,10 @@ struct ItemTurn {
             isShown = true
         }
         items[key] = item
-        if isShown || (!isTick && (item.decider, item.views, item.waiting, item.held) != before) {
+        if isShown
+            || (!isTick
+                && (item.decider, item.views, item.waiting, item.held, item.acknowledgement) != before)
+        {
             written.insert(key)
         }
         // What waited to be shown of a thread was read before: it is news for nobody any more.
@@ -194,9 +197,9 @@ struct ItemTurn {
         case .storm(let number): wakeStorm(number)
         case .question: break
         case .job:
-            let policies = jobPolicies
+            let (policies, routing) = (jobPolicies, configuration.routing)
             update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
-            update(key, bot: "belfry") { $0.remind(at: now, policies: policies) }
+            update(key, bot: "belfry") { $0.remind(at: now, policies: policies.reminding(by: routing)) }
         }
         release(key, at: now)
     }

@@ -102,6 +102,28 @@ import WebhookChannel
         }
     }
 
+    @Test func `is reminded where only a channel that sends once hears of failures`() async throws {
+        let routes = [
+            Route(when: [.failed], to: ["hook"]), Route(when: [.message], to: ["desk"]),
+        ]
+        try await Tower.run(channels: channels, routes: routes, bots: bots) { tower in
+            try await tower.end("backup", .failed, exitCode: 1)
+            try await tower.settled()
+            try await tower.control.readItem("job:backup", by: "laptop")
+            try await tower.settled()
+            tower.clock.advance(by: .seconds(3600))
+            try await tower.until { try await tower.entries(of: "hook").count == 2 }
+            let body = String(decoding: try await tower.entries(of: "hook").last?.body ?? [], as: UTF8.self)
+            #expect(body.contains("acknowledgementExpired"), "\(body)")
+            #expect(try await tower.shown(.job("backup")) == nil, "the desktop does not hear of it")
+            // Once.
+            tower.clock.advance(by: .seconds(7200))
+            try await tower.say("later")
+            try await tower.settled()
+            #expect(try await tower.entries(of: "hook").filter { $0.type == "run.failed" }.count == 2)
+        }
+    }
+
     @Test func `is not reminded of what is over`() async throws {
         try await Tower.run(channels: channels, routes: routes, bots: bots) { tower in
             try await tower.end("backup", .failed, exitCode: 1)
