@@ -13,6 +13,7 @@ package struct DaemonHandler: Sendable {
     let links: QuestionLinks?
     let notices = WriteNotices()
     let liveTexts = LiveTexts()
+    let agents = AgentQuestions()
 
     /// A handler over the engine, over the spool of its state folder, and over the tools of bots.
     package init(
@@ -120,6 +121,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.question) { try await question($0.path) }
         table.on(Endpoints.answerQuestion) { try await answer($0.path, $0.body) }
         table.on(Endpoints.withdrawQuestion) { try await withdraw($0.path) }
+        table.on(Endpoints.settleQuestions) { try await settle($0.body) }
     }
 
     private func addOutbox(to table: inout HandlerTable) {

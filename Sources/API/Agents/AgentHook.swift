@@ -23,13 +23,22 @@ package enum CodingAgent: String, CaseIterable, Sendable {
         }
     }
 
+    /// The same of what it only reports.
+    package static let reportTimeout = 30
+
+    /// Whether the agent waits for a decision at this point.
+    package func decides(_ event: String) -> Bool {
+        ["PermissionRequest", "PreToolUse", "Elicitation"].contains(event)
+    }
+
     /// The points at which Belfry is asked, with the tools that matter there (nil: all of them).
     package var points: [(event: String, tools: String?)] {
         switch self {
         case .claude:
             [
                 ("PermissionRequest", nil), ("PreToolUse", "AskUserQuestion"), ("Elicitation", nil),
-                ("Notification", nil), ("Stop", nil), ("StopFailure", nil),
+                ("PostToolUse", nil), ("PostToolUseFailure", nil), ("UserPromptSubmit", nil),
+                ("Notification", nil), ("Stop", nil), ("StopFailure", nil), ("SessionEnd", nil),
             ]
         case .codex: [("PermissionRequest", nil), ("Stop", nil)]
         }
@@ -63,7 +72,7 @@ package struct AgentHook: Sendable {
         case ("PermissionRequest", _): permission.map { .ask([$0]) }
         case ("PreToolUse", .claude):
             tool == "AskUserQuestion" ? questions.map { .ask($0) } : permission.map { .ask([$0]) }
-        case ("Elicitation", .claude): elicitation.map { .ask([$0]) }
+        case ("Elicitation", .claude): elicitation.map { .ask($0) }
         case ("Notification", .claude): notification.map { .say($0) }
         case ("Stop", _): said(payload["last_assistant_message"]?.text, urgency: nil).map { .say($0) }
         case ("StopFailure", .claude): failure.map { .say($0) }
@@ -76,7 +85,7 @@ package struct AgentHook: Sendable {
         switch payload["hook_event_name"]?.text {
         case "PermissionRequest": answers.first.flatMap(decision)
         case "PreToolUse": tool == "AskUserQuestion" ? chosen(answers) : answers.first.flatMap(verdict)
-        case "Elicitation": answers.first.map(elicited)
+        case "Elicitation": elicited(answers)
         default: nil
         }
     }
@@ -105,6 +114,31 @@ package struct AgentHook: Sendable {
         return session.isEmpty ? agent.rawValue : "\(agent.rawValue) \(CleanText.row(String(session)))"
     }
 
+    /// The agent's own name of the session; nil: it names none.
+    package var session: String? { payload["session_id"]?.text }
+
+    /// The call as all of its events name it: what else the agent adds to its input does not count.
+    private var about: String? {
+        guard !tool.isEmpty, var input = payload["tool_input"] else { return nil }
+        input["description"] = nil
+        if tool == "AskUserQuestion" { input = input["questions"] ?? input }
+        return "\(tool) " + String(decoding: input.bytes, as: UTF8.self)
+    }
+
+    /// Which of its open questions nobody needs to answer any more: those about one call, or (`about` is nil) all of the
+    /// session; nil: none.
+    ///
+    /// A person who answers at the terminal is reported by nothing else: the call that was allowed there is made, or the
+    /// session goes on, or ends.
+    package var settled: (session: String, about: String?)? {
+        guard agent == .claude, let session else { return nil }
+        switch payload["hook_event_name"]?.text {
+        case "PostToolUse", "PostToolUseFailure": return about.map { (session, $0) }
+        case "Stop", "StopFailure", "UserPromptSubmit", "SessionEnd": return (session, nil)
+        default: return nil
+        }
+    }
+
     // MARK: Permissions
 
     private static let allow = "allow"
@@ -127,6 +161,7 @@ package struct AgentHook: Sendable {
         question.trust = AnswerTrust(
             subject: subject(of: input), choice: Self.allowForAWhile,
             forMs: Self.trustedFor.components.seconds * 1000)
+        question.about = about
         return question
     }
 
@@ -201,6 +236,10 @@ package struct AgentQuestion: Hashable, Sendable {
     package var takesText = false
     /// Which earlier answer counts for it; nil: none.
     package var trust: AnswerTrust?
+    /// What the call is about, as the agent's later events name it; nil: they do not.
+    package var about: String?
+    /// The answers after which nothing else is asked.
+    package var ends: Set<String> = []
 
     /// A question with these choices.
     package init(text: String, choices: [String], takesText: Bool = false) {
@@ -212,7 +251,7 @@ package struct AgentQuestion: Hashable, Sendable {
 
 extension AgentHook {
     private static let longestChoice = 60
-    private static let mostChoices = 10
+    static let mostChoices = 10
 
     private var asked: [JSON] { payload["tool_input"]?["questions"]?.elements ?? [] }
 
@@ -225,14 +264,17 @@ extension AgentHook {
             let isMany = question["multiSelect"] == .bool(true)
             let several = "\n(several are possible, as \(labels.prefix(2).joined(separator: ",")))"
             // Its own dialog takes other words, too.
-            return AgentQuestion(text: text + (isMany ? several : ""), choices: labels, takesText: true)
+            var asked = AgentQuestion(
+                text: text + (isMany ? several : ""), choices: labels, takesText: true)
+            asked.about = about
+            return asked
         }
         let known = questions.compactMap(\.self)
         return known.isEmpty || known.count < questions.count ? nil : known
     }
 
     /// Labels that can be choices; nil: one of them can't.
-    private static func choices(_ labels: [String?]?) -> [String]? {
+    static func choices(_ labels: [String?]?) -> [String]? {
         guard let labels, !labels.isEmpty, labels.count <= mostChoices else { return nil }
         let known = labels.compactMap(\.self).filter { !$0.isEmpty && $0.count <= longestChoice }
         guard known.count == labels.count, Set(known.map { $0.lowercased() }).count == known.count else {
@@ -247,42 +289,6 @@ extension AgentHook {
         input["answers"] = .members(zip(texts, answers).map { JSON.Member($0, .string($1)) })
         return Self.specific(
             "PreToolUse", [.init("permissionDecision", .string("allow")), .init("updatedInput", input)])
-    }
-
-    private static let decline = "decline"
-
-    /// The one field of the form, with its schema; nil: there is another number of them.
-    private var field: JSON.Member? {
-        guard case .members(let fields)? = payload["requested_schema"]?["properties"], fields.count == 1
-        else { return nil }
-        return fields.first
-    }
-
-    private var elicitation: AgentQuestion? {
-        guard payload["mode"]?.text != "url", let message = payload["message"]?.text, let field else {
-            return nil
-        }
-        let server = payload["mcp_server_name"]?.text.map { "\($0): " } ?? ""
-        let (text, schema) = (server + message, field.value)
-        if let words = schema["enum"]?.elements, let labels = Self.choices(words.map(\.text)) {
-            guard !labels.contains(Self.decline) else { return nil }
-            return AgentQuestion(text: text, choices: labels + [Self.decline])
-        }
-        switch schema["type"]?.text {
-        case "boolean": return AgentQuestion(text: text, choices: ["yes", "no", Self.decline])
-        case "string": return AgentQuestion(text: text, choices: [Self.decline], takesText: true)
-        default: return nil
-        }
-    }
-
-    private func elicited(_ answer: String) -> JSON {
-        func end(_ action: String, _ content: JSON) -> JSON {
-            Self.specific("Elicitation", [.init("action", .string(action)), .init("content", content)])
-        }
-        guard answer != Self.decline, let field else { return end("decline", .members([])) }
-        let isFlag = field.value["type"]?.text == "boolean"
-        let value = isFlag ? JSON.bool(answer == "yes") : .string(answer)
-        return end("accept", .members([.init(field.name, value)]))
     }
 
     // MARK: What it reports

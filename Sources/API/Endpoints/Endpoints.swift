@@ -26,6 +26,7 @@ package enum Endpoints {
         toolProgress.row, cancelTool.row, say.row, reply.row, react.row,
         resetBot.row, gateway.row, watchGateway.row, takeOverJob.row, giveBackJob.row,
         questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
+        settleQuestions.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         silences.row, addSilence.row, endSilence.row, digest.row, pin.row, unpin.row,
         channels.row, addChannel.row, removeChannel.row, testChannel.row,
@@ -343,6 +344,11 @@ extension Endpoints {
         "withdrawQuestion", .post, "/v1/questions/{question}/withdraw", path: String.self,
         answers: WireQuestion.self, errors: [.noSuchQuestion, .ambiguousID, .questionClosed],
         "Withdraws a question: nobody is to answer it any more.")
+
+    package static let settleQuestions = Endpoint(
+        "settleQuestions", .post, "/v1/questions/settle", takes: .json(SettleRequest.self),
+        answers: Nothing.self,
+        "Withdraws what a session of an agent asks, where the agent was answered elsewhere.")
 }
 
 // Silences.

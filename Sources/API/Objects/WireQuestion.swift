@@ -66,6 +66,11 @@ package struct AskRequest: Hashable, Sendable, Codable {
     package var run: String?
     /// Whether it stays open when the caller leaves, until it is answered or ``run`` has ended; absent: it is withdrawn.
     package var keep: Bool?
+    /// The session of the agent that asks, and what its call is about: it may report that nobody needs to answer any more;
+    /// absent: it never does.
+    package var session: String?
+    /// See ``session``.
+    package var about: String?
 
     /// Asks `text`, everything else as usual.
     package init(id: String, text: String) {
@@ -88,6 +93,19 @@ package struct AnswerTrust: Hashable, Sendable, Codable {
         self.subject = subject
         self.choice = choice
         self.forMs = forMs
+    }
+}
+
+/// Withdraws what an agent asked and nobody needs to answer any more.
+package struct SettleRequest: Hashable, Sendable, Codable {
+    /// The session of the agent.
+    package var session: String
+    /// What the call is about; absent: whatever the session asked.
+    package var about: String?
+
+    /// Withdraws the questions of a session.
+    package init(session: String, about: String? = nil) {
+        (self.session, self.about) = (session, about)
     }
 }
 

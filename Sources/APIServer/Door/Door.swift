@@ -38,6 +38,10 @@ package final class Door: Sendable {
             try take(for: head.remote)
             throw APIError(.noToken, "the token is not known", hint: "Make one with: belfry token add NAME")
         }
+        if let agent = try agent(head, by: token) {
+            await note(token)
+            return agent
+        }
         try take(for: "token " + token.name)
         await note(token)
         if let publication = try publication(head, by: token) { return publication }

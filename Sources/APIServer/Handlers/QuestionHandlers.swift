@@ -49,6 +49,8 @@ extension DaemonHandler {
         let question = try Self.asking(asked)
         let record = try await asking(await control.ask(question))
         return StreamAnswer { writer in
+            agents.note(record.id, asked)
+            defer { agents.forget(record.id) }
             guard question.outlivesItsAsker else { return try await hold(record, to: &writer) }
             _ = try await follow(record, to: &writer)
         }
@@ -97,6 +99,10 @@ extension DaemonHandler {
         draft.trust = try asked.trust.map { trust throws(APIError) in try Self.trust(trust, of: choices) }
         if let bot = asked.bot { try check(bot, "bot", limit: 100) }
         (draft.bot, draft.run) = (asked.bot, asked.run)
+        if let session = asked.session { try check(session, "session", limit: 200) }
+        guard asked.about?.utf8.count ?? 0 <= longestSubject else {
+            throw APIError(.badValue, "about has at most \(longestSubject / 1024) KiB")
+        }
         if asked.keep == true {
             guard asked.run != nil else { throw APIError(.badValue, "keep needs the id of a run") }
             draft.outlivesItsAsker = true

@@ -74,12 +74,14 @@ extension ToolRequest {
 
 extension DaemonHandler {
     /// Asks a question, and waits for its end; nil: the task was cancelled, and with it the question.
-    fileprivate func answer(to asked: AskRequest) async throws(APIError) -> QuestionEnd? {
+    func answer(to asked: AskRequest) async throws(APIError) -> QuestionEnd? {
         // Before it is asked: no answer is missed.
         let commits = control.ledger.commits()
         let draft = try Self.asking(asked)
         let record = try await asking(await control.ask(draft))
         if let end = record.end { return end }
+        agents.note(record.id, asked)
+        defer { agents.forget(record.id) }
         for await stations in commits where stations.contains(.questions) {
             let now = try await reading(await control.ledger.question(id: record.id))
             if let end = now?.end { return end }

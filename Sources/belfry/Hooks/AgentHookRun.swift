@@ -30,17 +30,22 @@ struct AgentHookRun {
             let payload = JSON(parsing: Array(text.utf8)[...])
         else { return }
         let hook = AgentHook(agent: agent, payload: payload)
+        if let settled = hook.settled {
+            let request = SettleRequest(session: settled.session, about: settled.about)
+            _ = try? client.ask(Endpoints.settleQuestions(body: request))
+        }
         switch hook.task {
         case .ask(let questions):
             if let place = hook.parking(in: Machine.environment) {
                 return print(park(questions, of: hook, in: place.run, call: place.call))
             }
-            var answers: [String] = []
-            for question in questions {
-                guard let answer = answer(to: question, of: hook.bot) else { return }
-                answers.append(answer)
+            let end = Duration.sinceBoot + (wait ?? agent.standardWait)
+            var answers = AgentAnswers(hook, questions)
+            while let question = answers.next {
+                guard let answer = answer(to: question, of: hook, until: end) else { return }
+                answers.add(answer)
             }
-            print(hook.output(answers))
+            print(hook.output(answers.given))
         case .say(let request): _ = try? client.ask(Endpoints.notify(body: request))
         case .none: return
         }
@@ -51,20 +56,21 @@ struct AgentHookRun {
         StandardOutput.print(String(decoding: output.bytes, as: UTF8.self))
     }
 
-    private func request(_ question: AgentQuestion, id: String, of bot: String) -> AskRequest {
+    private func request(_ question: AgentQuestion, id: String, of hook: AgentHook) -> AskRequest {
         var request = AskRequest(id: id, text: question.text)
         request.choices = question.choices
         request.reply = question.takesText ? true : nil
         request.graceMs = DurationArgument(duration: grace).milliseconds
         request.trust = question.trust
-        request.bot = bot
+        request.bot = hook.bot
+        (request.session, request.about) = (hook.session, question.about)
         return request
     }
 
     /// What a person answered; nil: nobody did in time, or nobody could be asked.
-    private func answer(to question: AgentQuestion, of bot: String) -> String? {
-        var request = request(question, id: UniqueID.v7(at: .now), of: bot)
-        request.afterMs = DurationArgument(duration: wait ?? agent.standardWait).milliseconds
+    private func answer(to question: AgentQuestion, of hook: AgentHook, until end: Duration) -> String? {
+        var request = request(question, id: UniqueID.v7(at: .now), of: hook)
+        request.afterMs = max(1, (end - .sinceBoot).milliseconds)
         var waiter = QuestionWaiter(client: client, request: request)
         waiter.isPatient = false
         return (try? waiter.wait())?.answer
@@ -79,7 +85,7 @@ struct AgentHookRun {
         var (answers, isOpen, isWithdrawn) = ([String](), false, false)
         for (place, question) in questions.enumerated() {
             let id = UniqueID.named("question \(run) \(call) \(place)")
-            var request = request(question, id: id, of: hook.bot)
+            var request = request(question, id: id, of: hook)
             (request.keep, request.run) = (true, run)
             let waiter = QuestionWaiter(client: client, request: request)
             guard let asked = try? waiter.look(until: end) else { return nil }

@@ -8,28 +8,49 @@ struct HookSettings {
     let agent: CodingAgent
     /// Where the agent reads them.
     let path: String
+    /// How the agent calls Belfry.
+    let call: Call
+    /// What stands in the file; nil: there is none.
+    private let bytes: [UInt8]?
     private let before: JSON
+
+    /// How an agent calls Belfry.
+    enum Call: Hashable {
+        /// It runs a program for each event.
+        case program
+        /// It sends each event to the daemon itself, with the token that this variable holds.
+        case address(url: String, token: String)
+    }
 
     private static let longest = 4 << 20
 
     /// The settings of this user.
     ///
     /// - Throws: why they can't be read, or are not what the agent would take.
-    init(of agent: CodingAgent) throws(APIError) {
-        self.agent = agent
+    init(of agent: CodingAgent, call: Call = .program) throws(APIError) {
+        (self.agent, self.call) = (agent, call)
         path = try Self.path(of: agent)
-        let bytes: [UInt8]
         do throws(HostError) {
             bytes = try SmallFile.read(path, limit: Self.longest)
         } catch {
             guard error.isMissing else { throw APIError(.badRequest, "\(path) can't be read: \(error)") }
-            bytes = Array("{}".utf8)
+            bytes = nil
         }
-        guard let json = JSON(parsing: bytes[...]), case .members = json else {
+        before = try Self.settings(bytes, at: path)
+    }
+
+    /// Settings that are what `bytes` says.
+    private init(_ other: HookSettings, _ bytes: [UInt8]?, _ call: Call) throws(APIError) {
+        (agent, path, self.call, self.bytes) = (other.agent, other.path, call, bytes)
+        before = try Self.settings(bytes, at: path)
+    }
+
+    private static func settings(_ bytes: [UInt8]?, at path: String) throws(APIError) -> JSON {
+        guard let json = JSON(parsing: (bytes ?? Array("{}".utf8))[...]), case .members = json else {
             throw APIError(
                 .badRequest, "\(path) is not valid JSON", hint: "Fix it first; nothing was changed.")
         }
-        before = json
+        return json
     }
 
     /// `~/.claude/settings.json`, `~/.codex/hooks.json`, or where the agent's own variable leads.
@@ -50,6 +71,9 @@ struct HookSettings {
 
     // MARK: What they become
 
+    /// Where the daemon answers agents.
+    static let addressPath = "/v1/agents/"
+
     private var command: String { "belfry confirm --hook \(agent.rawValue)" }
 
     /// With Belfry's hooks, each once.
@@ -57,19 +81,25 @@ struct HookSettings {
         var json = removed
         var hooks = json["hooks"] ?? .members([])
         for (event, tools) in agent.points {
-            let own = JSON.object([
-                "matcher": tools.map(JSON.string),
-                "hooks": .array([
-                    .object([
-                        "type": .string("command"), "command": .string(command),
-                        "timeout": .int(agent.timeout),
-                    ])
-                ]),
-            ])
+            let own = JSON.object(["matcher": tools.map(JSON.string), "hooks": .array([hook(on: event)])])
             hooks[event] = .array((hooks[event]?.elements ?? []) + [own])
         }
         json["hooks"] = hooks
         return json
+    }
+
+    private func hook(on event: String) -> JSON {
+        let timeout = JSON.int(agent.decides(event) ? agent.timeout : CodingAgent.reportTimeout)
+        switch call {
+        case .program:
+            return .object(["type": .string("command"), "command": .string(command), "timeout": timeout])
+        case .address(let url, let token):
+            return .object([
+                "type": .string("http"), "url": .string(url),
+                "headers": .object(["Authorization": .string("Bearer $\(token)")]),
+                "allowedEnvVars": .array([.string(token)]), "timeout": timeout,
+            ])
+        }
     }
 
     /// Without them; what held nothing else leaves, too.
@@ -102,6 +132,9 @@ struct HookSettings {
 
     /// Also one that a person gave options, or a path.
     private func isOwn(_ hook: JSON) -> Bool {
+        if hook["type"]?.text == "http", let url = hook["url"]?.text {
+            return url.hasSuffix(Self.addressPath + agent.rawValue)
+        }
         guard let words = hook["command"]?.text?.split(separator: " "), let program = words.first else {
             return false
         }
@@ -121,17 +154,72 @@ struct HookSettings {
         return status.st_mode & 0o777
     }
 
-    /// Puts `json` into the file.
-    func write(_ json: JSON) throws(APIError) {
+    /// Adds Belfry's hooks; what stood there before is kept beside the file, for ``remove()``.
+    func install() throws(APIError) {
+        // Hooks of an older version are no part of what is restored.
+        let others = removed == before ? bytes : Array((Self.text(of: removed) + "\n").utf8)
+        try replace(kept, with: try original() ?? others ?? [])
+        try replace(path, with: Array((Self.text(of: installed) + "\n").utf8))
+    }
+
+    /// Takes Belfry's hooks out: byte for byte where nothing else was changed since they were added.
+    func remove() throws(APIError) {
+        if let original = try original() {
+            if original.isEmpty {
+                try drop(path)
+            } else {
+                try replace(path, with: original)
+            }
+        } else {
+            try replace(path, with: Array((Self.text(of: removed) + "\n").utf8))
+        }
+        try drop(kept)
+    }
+
+    /// Where what stood there before is kept; an empty file: there was none.
+    private var kept: String { path + ".before-belfry" }
+
+    /// What stood in the file before Belfry's hooks were added to exactly that; nil: it is not known, or was changed since.
+    private func original() throws(APIError) -> [UInt8]? {
+        guard let bytes, let old = try? SmallFile.read(kept, limit: Self.longest) else { return nil }
+        for call in [call, installedCall] {
+            let settings = try? HookSettings(self, old.isEmpty ? nil : old, call)
+            guard let settings else { continue }
+            if Array((Self.text(of: settings.installed) + "\n").utf8) == bytes { return old }
+        }
+        return nil
+    }
+
+    /// How the hooks that stand in the file call Belfry.
+    private var installedCall: Call {
+        for point in agent.points {
+            for group in before["hooks"]?[point.event]?.elements ?? [] {
+                for hook in group["hooks"]?.elements ?? [] where isOwn(hook) {
+                    guard let url = hook["url"]?.text,
+                        let token = hook["allowedEnvVars"]?.elements.first?.text
+                    else { continue }
+                    return .address(url: url, token: token)
+                }
+            }
+        }
+        return .program
+    }
+
+    private func replace(_ path: String, with bytes: [UInt8]) throws(APIError) {
         do throws(HostError) {
             // A link of somebody who keeps settings elsewhere stays one.
             let target = FilePath.resolved(path)
             let folder = target.split(separator: "/").dropLast().joined(separator: "/")
             if PathContent(at: "/" + folder) == .nothing { try PrivateFolder.make("/" + folder) }
-            try SmallFile.replace(
-                target, with: Array((Self.text(of: json) + "\n").utf8), mode: Self.mode(of: target))
+            try SmallFile.replace(target, with: bytes, mode: Self.mode(of: target))
         } catch {
             throw APIError(.internalFault, "\(path) can't be written: \(error)")
+        }
+    }
+
+    private func drop(_ path: String) throws(APIError) {
+        guard unsafe unlink(FilePath.resolved(path)) == 0 || errno == ENOENT else {
+            throw APIError(.internalFault, "\(path) can't be removed: \(HostError.last("unlink").reason)")
         }
     }
 
