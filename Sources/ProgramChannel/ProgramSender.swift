@@ -1,6 +1,7 @@
 package import Delivery
 import Performing
 package import Timeline
+import Tracking
 
 /// Sends what forms by a program render: runs the program for each notice.
 ///
@@ -26,9 +27,15 @@ package struct ProgramSender: EdgeChannel {
 
     /// Runs the program for `parcel` once, and waits for its end.
     package func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt {
+        try await attempt(parcel, at: now).result.get()
+    }
+
+    /// The same, with the end of what the program printed.
+    package func attempt(_ parcel: Parcel, at now: Moment) async -> DeliveryReport {
         let answer = await desk.run(service.call(parcel), for: parcel)
-        if let failure = service.judge(answer) { throw failure }
-        return Receipt(at: now, kind: .accepted)
+        let said = DeliveryReport.kept(answer.output.text(most: 20) ?? "")
+        if let failure = service.judge(answer) { return DeliveryReport(.failure(failure), answer: said) }
+        return DeliveryReport(.success(Receipt(at: now, kind: .accepted, answer: said)))
     }
 }
 

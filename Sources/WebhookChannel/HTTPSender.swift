@@ -43,11 +43,28 @@ package struct HTTPSender: EdgeChannel {
 
     /// Sends `parcel` once, signed for `now`.
     package func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt {
+        try await attempt(parcel, at: now).result.get()
+    }
+
+    /// The same, with the head of the answer.
+    package func attempt(_ parcel: Parcel, at now: Moment) async -> DeliveryReport {
         let request = service.request(parcel, secrets: exchange.secrets)
-        let signature = try signature(of: parcel, request.body, at: now)
-        let answer = try await exchange.perform(request, with: signature, at: now)
-        try exchange.check(answer)
-        return Receipt(at: now, kind: .accepted, detail: "", status: answer.status)
+        let answer: HTTPAnswer
+        do throws(DeliveryError) {
+            let signature = try signature(of: parcel, request.body, at: now)
+            answer = try await exchange.perform(request, with: signature, at: now)
+        } catch {
+            return DeliveryReport(.failure(error))
+        }
+        let said = exchange.shown(answer)
+        do throws(DeliveryError) {
+            try exchange.check(answer)
+            return DeliveryReport(
+                .success(
+                    Receipt(at: now, kind: .accepted, detail: "", status: answer.status, answer: said)))
+        } catch {
+            return DeliveryReport(.failure(error), answer: said)
+        }
     }
 
     private func signature(
@@ -152,6 +169,12 @@ struct HTTPExchange: Sendable {
         var shown = answer
         shown.body = Array(secrets.hidden(in: String(decoding: answer.body, as: UTF8.self)).utf8)
         throw failure.saying(secrets.hidden(in: (service.judge(shown) ?? failure).detail))
+    }
+
+    /// The head of what came back as it may be shown, without secrets; nil: it says nothing.
+    func shown(_ answer: HTTPAnswer) -> String? {
+        if answer.body.isEmpty { return nil }
+        return DeliveryReport.kept(secrets.hidden(in: String(decoding: answer.body, as: UTF8.self)))
     }
 
     private static func identity(

@@ -40,18 +40,32 @@ package struct MailSender: EdgeChannel {
 
     /// Sends `parcel` once.
     package func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt {
+        try await attempt(parcel, at: now).result.get()
+    }
+
+    /// The same, with the server's last lines.
+    package func attempt(_ parcel: Parcel, at now: Moment) async -> DeliveryReport {
         let replies: [CurlReply]
         do throws(CurlError) {
             replies = try await curl.send(mail(mails.letter(parcel)))
         } catch {
-            throw failure(error)
+            return DeliveryReport(.failure(failure(error)))
         }
         let answer = MailAnswer(
             replies.map { MailReply($0.code, secrets.hidden(in: $0.text)) }, from: server.shown)
-        if let failure = mails.judge(answer) { throw failure }
-        return Receipt(
-            at: now, kind: .accepted, detail: mails.refusals(in: answer), status: replies.last?.code)
+        let said = DeliveryReport.kept(
+            replies.suffix(Self.keptReplies).map { "\($0.code) \(secrets.hidden(in: $0.text))" }.joined(
+                separator: "\n"))
+        if let failure = mails.judge(answer) { return DeliveryReport(.failure(failure), answer: said) }
+        return DeliveryReport(
+            .success(
+                Receipt(
+                    at: now, kind: .accepted, detail: mails.refusals(in: answer),
+                    status: replies.last?.code, answer: said)))
     }
+
+    /// So many of a server's replies are kept: of a mail to many, those about its end.
+    private static let keptReplies = 8
 
     private func mail(_ letter: MailLetter) -> CurlMail {
         let encryption: CurlMail.Encryption =

@@ -105,6 +105,8 @@ import WebhookChannel
         let failure = await #expect(throws: DeliveryError.self) { try await sender.deliver(parcel, at: now) }
         #expect(failure?.reason == .rejected && failure?.status == 403)
         #expect(failure?.detail.contains("s3cr3t") == false, "\(failure?.detail ?? "")")
+        let report = await sender.attempt(parcel, at: now)
+        #expect(report.answer?.contains("s3cr3t") == false, "\(report.answer ?? "")")
     }
 
     @Test func `that edits shows work in one message, and what rings in another`() async throws {

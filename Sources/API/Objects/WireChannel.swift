@@ -88,6 +88,10 @@ package struct WireChannelTest: Hashable, Sendable, Codable {
     package var detail: String?
     /// The outbox entry's id, of a channel that has an outbox.
     package var outbox: String?
+    /// How long the other side took, in milliseconds.
+    package var latencyMs: Double?
+    /// The head of its answer, at most 2,048 bytes, without secrets.
+    package var answer: String?
 
     /// A test of a channel with its outcome.
     package init(channel: String, outcome: String, detail: String? = nil, outbox: String? = nil) {

@@ -34,6 +34,8 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     package var run: String?
     /// The item it is about.
     package var item: String?
+    /// Each attempt, the first one first; only where one entry is shown.
+    package var tries: [WireTry]?
 
     /// An entry that was not attempted yet.
     package init(
@@ -46,6 +48,25 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
         self.state = state
         self.createdAt = createdAt
     }
+}
+
+/// One attempt to deliver an entry.
+package struct WireTry: Hashable, Sendable, Codable {
+    /// When it had ended.
+    package var at: Timestamp
+    /// How long the other side took, in milliseconds.
+    package var latencyMs: Double?
+    /// The HTTP status, where an answer came.
+    package var status: Int?
+    /// Why it failed, as a word; absent: it was accepted.
+    package var reason: String?
+    /// What went wrong, one line without secrets.
+    package var error: String?
+    /// The head of the answer, at most 2,048 bytes, without secrets.
+    package var answer: String?
+
+    /// An attempt that had ended then.
+    package init(at: Timestamp) { self.at = at }
 }
 
 /// The states in which outbox entries are shown; all but ``sending`` are stored.

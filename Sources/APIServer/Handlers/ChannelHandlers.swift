@@ -101,16 +101,22 @@ extension DaemonHandler {
         case .delivered:
             let receipts = try await reading(await control.ledger.receipts(of: entry.id))
             let known = [entry.status.map { "status \($0)" }, receipts.last?.receipt.detail]
-            return WireChannelTest(
+            var test = WireChannelTest(
                 channel: channel, outcome: "delivered",
                 detail: known.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "; "),
                 outbox: entry.id)
+            test.latencyMs = receipts.last?.receipt.latency?.shownMilliseconds
+            test.answer = receipts.last?.receipt.answer
+            return test
         case .pending where entry.attempts == 0, .waiting where entry.attempts == 0:
             return WireChannelTest(channel: channel, outcome: Self.pending, outbox: entry.id)
         default:
-            return WireChannelTest(
+            var test = WireChannelTest(
                 channel: channel, outcome: "failed", detail: entry.lastError ?? entry.state.rawValue,
                 outbox: entry.id)
+            let last = try await tries(of: entry.id).last
+            (test.latencyMs, test.answer) = (last?.latencyMs, last?.answer)
+            return test
         }
     }
 

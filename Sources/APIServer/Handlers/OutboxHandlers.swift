@@ -22,7 +22,18 @@ extension DaemonHandler {
 
     func outboxEntry(_ id: String) async throws(APIError) -> WireOutboxEntry {
         let record = try await asking(await control.entry(id))
-        return try await shown(record)
+        var entry = try await shown(record)
+        entry.tries = try await tries(of: record.id)
+        return entry
+    }
+
+    /// Each attempt to deliver an entry.
+    func tries(of id: String) async throws(APIError) -> [WireTry] {
+        let failed = try await reading(await control.ledger.outboxAttempts(of: id))
+        let receipts = try await reading(await control.ledger.receipts(of: id))
+        let tries =
+            failed.map(WireTry.init) + receipts.filter { $0.receipt.kind == .accepted }.map(WireTry.init)
+        return tries.sorted { $0.at.moment < $1.at.moment }
     }
 
     func retryEntry(_ id: String) async throws(APIError) -> WireOutboxEntry {
@@ -118,6 +129,28 @@ extension WireVerdict {
         delivery.error = found.error
         self.delivery = delivery
     }
+}
+
+extension WireTry {
+    /// An attempt that failed.
+    fileprivate init(_ attempt: OutboxAttempt) {
+        self.init(at: Timestamp(attempt.at))
+        latencyMs = attempt.latency?.shownMilliseconds
+        (status, reason) = (attempt.status, attempt.reason.rawValue)
+        (error, answer) = (attempt.error, attempt.answer)
+    }
+
+    /// One that was accepted.
+    fileprivate init(_ record: ReceiptRecord) {
+        self.init(at: Timestamp(record.receipt.at))
+        latencyMs = record.receipt.latency?.shownMilliseconds
+        (status, answer) = (record.receipt.status, record.receipt.answer)
+    }
+}
+
+extension Duration {
+    /// In milliseconds, with three digits behind the point.
+    var shownMilliseconds: Double { (self / .microseconds(1)).rounded() / 1000 }
 }
 
 extension WireOutboxEntry {

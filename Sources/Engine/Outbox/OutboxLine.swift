@@ -210,13 +210,11 @@ actor OutboxLine: Keeper {
         let parcel = Parcel(
             id: entry.id, type: entry.type, timestamp: entry.createdAt, body: entry.body,
             attempt: entry.attempts + 1)
-        let result: Result<Receipt, DeliveryError>
-        do throws(DeliveryError) {
-            result = .success(try await channel.deliver(parcel, at: clock.now))
-        } catch {
-            result = .failure(error)
-        }
-        ends.put(OutboxEnd(entry: entry, result: result, wasWorking: wasWorking))
+        let begin = clock.sinceBoot
+        let report = await channel.attempt(parcel, at: clock.now)
+        var end = OutboxEnd(entry: entry, result: report.result, wasWorking: wasWorking)
+        (end.latency, end.answer) = (clock.sinceBoot - begin, report.answer)
+        ends.put(end)
         loop.bell.ring()
     }
 
@@ -342,6 +340,10 @@ struct OutboxEnd: Sendable {
     let result: Result<Receipt, DeliveryError>
     /// Whether the channel was known to work when the entry was sent.
     let wasWorking: Bool
+    /// How long the other side took.
+    var latency: Duration?
+    /// The head of what it answered to what failed.
+    var answer: String?
 
     /// What happens to the entry; nothing when the attempt was broken off by us.
     func changes(at now: Moment, policy: RetryPolicy, random: Double) -> [Change] {
@@ -350,13 +352,17 @@ struct OutboxEnd: Sendable {
         }
         guard var move = counted else { return [] }
         switch result {
-        case .success(let receipt):
+        case .success(var receipt):
             move.status = receipt.status
+            receipt.latency = latency
             return [.moveOutbox(move), .insertReceipt(ReceiptRecord(outbox: entry.id, receipt: receipt))]
         case .failure(let error):
             move.status = error.status
             move.lastError = error.sentence
-            return [.moveOutbox(move)]
+            let attempt = OutboxAttempt(
+                outbox: entry.id, number: move.nextAttempts, at: now, latency: latency, reason: error.reason,
+                status: error.status, error: error.sentence, answer: answer)
+            return [.moveOutbox(move), .insertOutboxAttempt(attempt)]
         }
     }
 }

@@ -63,8 +63,10 @@ struct ChannelTestCommand: ParsableCommand {
             let screen = common.screen
             let color: TerminalColor =
                 test.outcome == "delivered" ? .green : test.outcome == "failed" ? .red : .yellow
-            let detail = test.detail.map { ": \(PlainText.oneLine($0))" } ?? ""
-            screen.print(screen.paint(test.outcome, color) + detail)
+            let time = test.latencyMs.map { " in \(DeliveryText.time($0))" } ?? ""
+            let detail = test.detail.flatMap { $0.isEmpty ? nil : ": \(PlainText.oneLine($0))" } ?? ""
+            screen.print(screen.paint(test.outcome, color) + time + detail)
+            if let answer = test.answer { screen.print(DeliveryText.answer(answer)) }
         }
         switch test.outcome {
         case "delivered": return

@@ -8,7 +8,7 @@ struct OutboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox", abstract: "Shows pending and delivered notifications.",
         subcommands: [
-            OutboxListCommand.self, OutboxRetryCommand.self, OutboxReplayCommand.self,
+            OutboxListCommand.self, OutboxShowCommand.self, OutboxRetryCommand.self, OutboxReplayCommand.self,
             OutboxDiscardCommand.self,
         ],
         defaultSubcommand: OutboxListCommand.self)
@@ -45,6 +45,62 @@ struct OutboxListCommand: ParsableCommand {
             }
             screen.print(table, empty: "The outbox is empty.")
         }
+    }
+}
+
+struct OutboxShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows an entry with each attempt and what was answered.",
+        discussion: """
+              belfry outbox show 2f1b7a11
+            """)
+
+    @Argument(help: "The entry's id, or four or more of the digits shown by: belfry outbox.")
+    var id: String
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let entry = try common.client().ask(Endpoints.outboxEntry(id))
+        if common.json { return StandardOutput.print(try WireCoding.text(entry)) }
+        let screen = common.screen
+        let note = OutboxNote.text(entry, screen.now)
+        screen.field("entry", entry.id)
+        screen.field("channel", entry.channel)
+        screen.field("state", entry.state + (note.isEmpty ? "" : ": \(note)"))
+        screen.field("type", entry.type)
+        screen.field("reason", entry.reason)
+        screen.field("run", entry.run)
+        screen.field("item", entry.item)
+        screen.field("created", screen.time(entry.createdAt))
+        screen.field("settled", entry.settledAt.map { screen.time($0) })
+        for (index, attempt) in (entry.tries ?? []).enumerated() {
+            let time = attempt.latencyMs.map { " after \(DeliveryText.time($0))" } ?? ""
+            let status = attempt.status.map { ", status \($0)" } ?? ""
+            let error = attempt.error.map { ": \($0)" } ?? ""
+            let end = attempt.reason == nil ? "accepted" : "failed"
+            screen.print(
+                PlainText.oneLine("\(screen.time(attempt.at)) \(index + 1). \(end)\(time)\(status)\(error)"))
+            if let answer = attempt.answer { screen.print(DeliveryText.answer(answer)) }
+        }
+    }
+}
+
+/// What a receiver answered, for people.
+enum DeliveryText {
+    /// How many lines of an answer are shown; `--json` has all that is kept.
+    private static let lines = 12
+
+    /// `3.2 ms`, `1.4 s`.
+    static func time(_ milliseconds: Double) -> String {
+        if milliseconds >= 1000 { return "\((milliseconds / 100).rounded() / 10) s" }
+        return "\((milliseconds * 10).rounded() / 10) ms"
+    }
+
+    /// The lines of an answer, each behind a bar.
+    static func answer(_ text: String) -> String {
+        let all = text.split(separator: "\n", omittingEmptySubsequences: true)
+        let shown = all.prefix(lines).map { "  | " + PlainText.preview(String($0), limit: 200) }
+        return (shown + (all.count > lines ? ["  | ..."] : [])).joined(separator: "\n")
     }
 }
 

@@ -136,6 +136,28 @@ extension Tower {
         }
     }
 
+    @Test func `keeps the head of each answer, and how long it took`() async throws {
+        let server = try await HookServer(["--status-plan", "503,200", "--body-size", "3000"])
+        let hook = try makeHook("one", to: server.url(), curl: try CurlMulti())
+        try await Tower.run(
+            at: .now, keepers: [.outbox], channels: [hook],
+            routes: [Route(when: [.failed], to: ["one"])]
+        ) { tower in
+            try await tower.put("a")
+            try await tower.entry("a") { $0.attempts == 1 }
+            let tries = try await tower.ledger.outboxAttempts(of: "a")
+            #expect(tries.map(\.status) == [503] && tries.map(\.reason) == [.serverError])
+            #expect(tries.first?.answer == String(repeating: "x", count: 2048))
+            // The test's clock stands.
+            #expect(tries.first?.latency == .zero)
+            tower.clock.advance(by: .seconds(10))
+            try await tower.entry("a") { $0.state == .delivered }
+            let receipt = try #require(try await tower.ledger.receipts(of: "a").first?.receipt)
+            #expect(receipt.answer?.utf8.count == 2048 && receipt.latency != nil)
+            #expect(try await tower.ledger.outboxAttempts(of: "a").count == 1)
+        }
+    }
+
     @Test func `bears the same id on every attempt, at the times of the policy`() async throws {
         let server = try await HookServer(["--status-plan", "500,503,204"])
         try await Pumping().run([("one", server)]) { tower in
