@@ -76,7 +76,7 @@ extension Bulletin {
 
     /// The title, and the text after it where there is any, on one line.
     var headline: String {
-        let lines = notice.body.split(whereSeparator: \.isNewline)
+        let lines = notice.plainBody.split(whereSeparator: \.isNewline)
         let text = Preview.cut(lines.joined(separator: " · "), to: 300)
         return text.isEmpty ? notice.title : "\(notice.title): \(text)"
     }

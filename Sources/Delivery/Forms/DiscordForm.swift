@@ -41,7 +41,7 @@ package struct DiscordForm: HTTPLevelForm {
             "[\(FormText.fit($0.label, to: 80, as: .markdown))](\($0.url))"
         }.joined(separator: " · ")
         let room = Self.longestText - (links.isEmpty ? 0 : links.utf16.count + 1)
-        let body = [FormText.fit(notice.body, to: room, as: .markdown), links].filter { !$0.isEmpty }
+        let body = [FormText.markdown(bodyOf: notice, to: room), links].filter { !$0.isEmpty }
             .joined(separator: "\n")
         let embed = JSON.object([
             "title": .string(FormText.fit(notice.title, to: Self.longestTitle, as: .markdown)),

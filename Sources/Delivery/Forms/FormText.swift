@@ -51,6 +51,13 @@ enum FormText {
         return kept
     }
 
+    /// The body of a notice in Markdown, at most `limit` units long.
+    static func markdown(bodyOf notice: Notice, to limit: Int, in unit: Unit = .utf16) -> String {
+        if notice.markup == nil { return fit(notice.body, to: limit, in: unit, as: .markdown) }
+        let place = EscapedMarkdownPlace()
+        return MarkedText(notice).cut(to: limit) { unit.length(of: place.show($0)) }.text(for: place)
+    }
+
     /// `text` as HTML shows it unchanged between two tags, its line breaks too.
     static func html(_ text: String, lineBreak: String = "\n") -> String {
         var html = ""

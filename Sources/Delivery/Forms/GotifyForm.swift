@@ -24,12 +24,20 @@ package struct GotifyForm: HTTPForm {
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let notice = bulletin.notice
         // A message can't be empty.
-        let text = notice.body.isEmpty ? notice.title : notice.body
+        let isMarked = notice.markup != nil && !notice.body.isEmpty
+        let text =
+            isMarked
+            ? FormText.markdown(bodyOf: notice, to: Self.longestText, in: .bytes)
+            : FormText.fit(
+                notice.body.isEmpty ? notice.title : notice.body, to: Self.longestText, in: .bytes)
         return JSON.object([
             "title": .string(FormText.fit(notice.title, to: 250)),
-            "message": .string(FormText.fit(text, to: Self.longestText, in: .bytes)),
+            "message": .string(text),
             "priority": .int(priority(notice)),
-            "extras": .object(["client::display": .object(["contentType": .string("text/plain")])]),
+            "extras": .object([
+                "client::display": .object(["contentType": .string(isMarked ? "text/markdown" : "text/plain")]
+                )
+            ]),
         ]).bytes
     }
 

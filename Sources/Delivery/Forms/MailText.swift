@@ -124,17 +124,3 @@ struct MailText {
         return text
     }
 }
-
-/// The HTML of mails, where line breaks stand as they are.
-private struct HTMLPlace: MarkdownPlace {
-    func show(_ span: Markdown.Span) -> String {
-        var text = FormText.html(span.text)
-        if span.style.contains(.code) { text = "<code>\(text)</code>" }
-        if span.style.contains(.italic) { text = "<i>\(text)</i>" }
-        if span.style.contains(.bold) { text = "<b>\(text)</b>" }
-        guard let link = span.link else { return text }
-        return "<a href=\"\(FormText.html(link).replacing("\"", with: "&quot;"))\">\(text)</a>"
-    }
-
-    func show(code: String) -> String { "<code>\(FormText.html(code))</code>" }
-}

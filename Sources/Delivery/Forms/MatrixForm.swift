@@ -73,8 +73,14 @@ package struct MatrixForm: HTTPLevelForm {
 
     private func content(of notice: Notice) -> JSON {
         let title = FormText.fit(notice.title, to: 250)
-        let body = FormText.fit(notice.body, to: Self.longestText, in: .bytes)
-        let html = FormText.html(body, lineBreak: "<br>")
+        let marked = notice.markup.map { _ in
+            MarkedText(notice).cut(to: Self.longestText) { $0.text.utf8.count + ($0.link?.utf8.count ?? 0) }
+        }
+        let body =
+            marked?.text(for: PlainPlace()) ?? FormText.fit(notice.body, to: Self.longestText, in: .bytes)
+        let html =
+            marked?.text(for: HTMLPlace()).replacing("\n", with: "<br>")
+            ?? FormText.html(body, lineBreak: "<br>")
         let links = notice.links ?? []
         let anchors = links.map {
             "<br><a href=\"\(FormText.html($0.url).replacing("\"", with: "%22"))\">\(FormText.html($0.label))</a>"

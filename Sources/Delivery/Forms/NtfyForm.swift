@@ -41,7 +41,8 @@ package struct NtfyForm: HTTPForm {
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let notice = bulletin.notice
         // What no text follows is sent as the text: a message without one is "triggered".
-        let text = notice.body.isEmpty ? notice.title : notice.body
+        // Its phones show no Markdown.
+        let text = notice.body.isEmpty ? notice.title : notice.plainBody
         return JSON.object([
             "topic": .string(topic),
             "title": notice.body.isEmpty ? nil : .string(FormText.fit(notice.title, to: 250)),

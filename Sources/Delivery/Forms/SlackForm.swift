@@ -32,12 +32,13 @@ package struct SlackForm: HTTPForm {
     private func blocks(_ bulletin: Bulletin) -> JSON {
         let notice = bulletin.notice
         let title = Self.block("header", FormText.fit(notice.title, to: Self.longestTitle))
-        let body = FormText.fit(notice.body, to: Self.longestText)
+        let body =
+            notice.markup == nil
+            ? Self.block("section", FormText.fit(notice.body, to: Self.longestText)) : Self.richText(notice)
         return .object([
             "color": .string(bulletin.colourCode),
             "fallback": .string(FormText.fit(bulletin.headline, to: Self.longestText, as: .entities)),
-            "blocks": .array(
-                (body.isEmpty ? [title] : [title, Self.block("section", body)]) + Self.links(notice)),
+            "blocks": .array((notice.body.isEmpty ? [title] : [title, body]) + Self.links(notice)),
         ])
     }
 
@@ -55,6 +56,28 @@ package struct SlackForm: HTTPForm {
         ]
     }
 
+    /// Text in its styles, in which no character is a mark: Slack's mrkdwn has no way to escape one.
+    private static func richText(_ notice: Notice) -> JSON {
+        let text = MarkedText(notice).cut(to: longestText) { $0.text.utf16.count }
+        var elements: [JSON] = []
+        for (index, line) in text.lines.enumerated() {
+            if index > 0 { elements.append(.object(["type": .string("text"), "text": .string("\n")])) }
+            elements += line.filter { !$0.text.isEmpty }.map { span in
+                var style: [JSON.Member] = []
+                for (name, one) in [("bold", Markdown.Style.bold), ("italic", .italic), ("code", .code)]
+                where span.style.contains(one) {
+                    style.append(JSON.Member(name, .bool(true)))
+                }
+                return .object([
+                    "type": .string(span.link == nil ? "text" : "link"), "url": span.link.map { .string($0) },
+                    "text": .string(span.text), "style": style.isEmpty ? nil : .members(style),
+                ])
+            }
+        }
+        let section = JSON.object(["type": .string("rich_text_section"), "elements": .array(elements)])
+        return .object(["type": .string("rich_text"), "elements": .array([section])])
+    }
+
     private static func block(_ type: String, _ text: String) -> JSON {
         .object([
             "type": .string(type),
@@ -70,7 +93,7 @@ package struct SlackForm: HTTPForm {
             "color": .string(bulletin.colourCode),
             "fallback": .string(FormText.fit(bulletin.headline, to: Self.longestText)),
             "title": .string(FormText.fit(notice.title, to: Self.longestTitle)),
-            "text": .string(FormText.fit(notice.body, to: Self.longestText, as: .markdown)),
+            "text": .string(FormText.markdown(bodyOf: notice, to: Self.longestText)),
         ])
     }
 

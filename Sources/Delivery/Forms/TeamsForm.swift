@@ -26,15 +26,19 @@ package struct TeamsForm: HTTPForm {
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let notice = bulletin.notice
         let title = FormText.fit(notice.title, to: 250)
-        let body = FormText.fit(notice.body, to: Self.longestText, in: .bytes)
-        let written = body.split(separator: "\n")
-        let kept = written.prefix(Self.mostLines) + (written.count > Self.mostLines ? ["…"] : [])
-        let lines = kept.map { Self.line(String($0)) }
+        let body = MarkedText(notice).cut(to: Self.longestText) {
+            $0.text.utf8.count + ($0.link?.utf8.count ?? 0)
+        }
+        let written = body.lines.filter { $0.contains { !$0.text.isEmpty } }
+        let kept =
+            written.prefix(Self.mostLines) + (written.count > Self.mostLines ? [[Markdown.Span("…")]] : [])
+        let lines = kept.map { Self.line($0) }
         let card = JSON.object([
             "type": .string("AdaptiveCard"),
             "$schema": .string("http://adaptivecards.io/schemas/adaptive-card.json"),
             "version": .string("1.4"),
-            "body": .array([Self.line(title, isTitle: true, colour: Self.colour(bulletin.mood))] + lines),
+            "body": .array([Self.title(title, Self.colour(bulletin.mood))] + lines),
+            "actions": Self.actions(notice),
             "msteams": .object(["width": .string("Full")]),
         ])
         return JSON.object([
@@ -49,14 +53,43 @@ package struct TeamsForm: HTTPForm {
         ]).bytes
     }
 
-    /// A rich text block is shown as it is; a text block would be read as Markdown.
-    private static func line(_ text: String, isTitle: Bool = false, colour: String? = nil) -> JSON {
-        let run = JSON.object([
-            "type": .string("TextRun"), "text": .string(text),
-            "weight": isTitle ? .string("Bolder") : nil, "size": isTitle ? .string("Medium") : nil,
-            "color": colour.map { .string($0) },
+    private static func title(_ text: String, _ colour: String?) -> JSON {
+        block([
+            .object([
+                "type": .string("TextRun"), "text": .string(text), "weight": .string("Bolder"),
+                "size": .string("Medium"), "color": colour.map { .string($0) },
+            ])
         ])
-        return .object(["type": .string("RichTextBlock"), "inlines": .array([run])])
+    }
+
+    private static func line(_ spans: [Markdown.Span]) -> JSON {
+        block(
+            spans.filter { !$0.text.isEmpty }.map { span in
+                .object([
+                    "type": .string("TextRun"), "text": .string(span.text),
+                    "weight": span.style.contains(.bold) ? .string("Bolder") : nil,
+                    "italic": span.style.contains(.italic) ? .bool(true) : nil,
+                    "fontType": span.style.contains(.code) ? .string("Monospace") : nil,
+                    "selectAction": span.link.map { open($0, nil) },
+                ])
+            })
+    }
+
+    /// A rich text block is shown as it is; a text block would be read as Markdown.
+    private static func block(_ runs: [JSON]) -> JSON {
+        .object(["type": .string("RichTextBlock"), "inlines": .array(runs)])
+    }
+
+    private static func open(_ url: String, _ label: String?) -> JSON {
+        .object([
+            "type": .string("Action.OpenUrl"), "title": label.map { .string($0) }, "url": .string(url),
+        ])
+    }
+
+    /// Buttons that open a page.
+    private static func actions(_ notice: Notice) -> JSON? {
+        guard let links = notice.links, !links.isEmpty else { return nil }
+        return .array(links.map { open($0.url, FormText.fit($0.label, to: 80)) })
     }
 
     private static func colour(_ mood: Mood) -> String? {

@@ -127,10 +127,12 @@ package struct TelegramForm: HTTPLevelForm {
         let title = FormText.fit(notice.title, to: 250)
         // What counts is what is read, not how it is written.
         let links = NoticeLink.lines((notice.links ?? []).filter { !$0.isPublic })
-        let body = FormText.fit(
-            notice.body, to: Self.longestText - title.utf16.count - 1 - links.utf16.count)
-        return "<b>\(FormText.html(title))</b>" + (body.isEmpty ? "" : "\n\(FormText.html(body))")
-            + FormText.html(links)
+        let room = Self.longestText - title.utf16.count - 1 - links.utf16.count
+        let body =
+            notice.markup == nil
+            ? FormText.html(FormText.fit(notice.body, to: room))
+            : MarkedText(notice).cut(to: room) { $0.text.utf16.count }.text(for: HTMLPlace())
+        return "<b>\(FormText.html(title))</b>" + (body.isEmpty ? "" : "\n\(body)") + FormText.html(links)
     }
 
     package func remote(in answer: HTTPAnswer) -> String? {

@@ -82,6 +82,32 @@ extension Markdown {
         return lines
     }
 
+    /// The same lines as pieces in their styles; marks and indents are pieces of plain text.
+    package var spanLines: [[Span]] {
+        var (lines, last): ([[Span]], Block?) = ([], nil)
+        for block in blocks {
+            if let last, !last.continues(with: block) { lines.append([]) }
+            lines += Self.spanLines(of: block)
+            last = block
+        }
+        return lines
+    }
+
+    private static func spanLines(of block: Block) -> [[Span]] {
+        switch block {
+        case .heading(_, let spans):
+            return [spans.map { Span($0.text, style: $0.style.union(.bold), link: $0.link) }]
+        case .paragraph(let texts): return texts
+        case .item(let depth, let mark, let texts):
+            let indent = String(repeating: "  ", count: depth)
+            let hang = String(repeating: " ", count: mark.count + 1)
+            return texts.enumerated().map { [Span(indent + ($0 == 0 ? "\(mark) " : hang))] + $1 }
+        case .quote(let texts): return texts.map { [Span("│ ")] + $0 }
+        case .code(let texts): return texts.map { $0.isEmpty ? [] : [Span($0, style: .code)] }
+        case .rule: return [[Span("───")]]
+        }
+    }
+
     private static func lines(of block: Block, _ place: some MarkdownPlace) -> [String] {
         func line(_ spans: [Span]) -> String { spans.map(place.show).joined() }
         switch block {

@@ -52,7 +52,7 @@ enum Sample {
     /// A bulletin of these very texts.
     static func texts(title: String = "t", body: String) -> Bulletin {
         var bulletin = messages(["m"])
-        (bulletin.notice.title, bulletin.notice.body) = (title, body)
+        (bulletin.notice.title, bulletin.notice.body, bulletin.notice.markup) = (title, body, nil)
         return bulletin
     }
 
