@@ -25,8 +25,10 @@ package struct CurlRequest: Sendable {
     package var authorities: String?
     /// What is shown to a server that asks who is there.
     package var identity: CurlIdentity?
-    /// Which addresses it may be sent to.
+    /// Which addresses it may be sent to; of a proxy, where there is one.
     package var addressGuard: AddressGuard
+    /// The proxy that it is sent by, as `http://proxy.example:3128`; `nil`: none, whatever the environment names.
+    package var proxy: String?
 
     /// A request to `url`.
     ///

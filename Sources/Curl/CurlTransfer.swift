@@ -279,6 +279,11 @@ extension CurlTransfer {
             try set(CURLOPT_NOBODY, 1)
         }
         try set(CURLOPT_CUSTOMREQUEST, request.method)
+        if let proxy = request.proxy {
+            try set(CURLOPT_PROXY, proxy)
+            // None goes past it, whatever the environment names: only the proxy's address was judged.
+            try set(CURLOPT_NOPROXY, "")
+        }
         if let authorities = request.authorities { try set(CURLOPT_CAINFO, authorities) }
         if let identity = request.identity {
             try set(CURLOPT_SSLCERT, identity.certificate)

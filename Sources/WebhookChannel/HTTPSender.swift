@@ -143,14 +143,14 @@ struct HTTPExchange: Sendable {
         let headers = request.headers.map { CurlHeader($0.name, $0.value) }
         let response: CurlResponse
         do throws(CurlError) {
-            response = try await curl.perform(
-                CurlRequest(
-                    method: request.method, url: request.url,
-                    headers: headers + [CurlHeader("User-Agent", userAgent)] + more, body: request.body,
-                    timeouts: target.timeouts, bodyLimit: Self.answerLimit,
-                    authorities: service.reach.trust.authorities, identity: target.identity,
-                    addressGuard: target.addressGuard)
-            )
+            var made = CurlRequest(
+                method: request.method, url: request.url,
+                headers: headers + [CurlHeader("User-Agent", userAgent)] + more, body: request.body,
+                timeouts: target.timeouts, bodyLimit: Self.answerLimit,
+                authorities: service.reach.trust.authorities, identity: target.identity,
+                addressGuard: target.addressGuard)
+            made.proxy = target.proxy
+            response = try await curl.perform(made)
         } catch {
             throw DeliveryError(error, from: target.shown)
         }
@@ -181,7 +181,8 @@ struct HTTPExchange: Sendable {
         of service: any HTTPService, _ signing: [WebhookSecret], _ secrets: FormSecrets
     ) -> String {
         let rules = service.reach.allow.map { "\($0)" }.sorted()
-        let text = ([service.destination] + rules + service.reach.trust.words).joined(separator: "\n")
+        let proxy = service.reach.proxy.map { ["proxy \($0.shown)"] } ?? []
+        let text = ([service.destination] + rules + service.reach.trust.words + proxy).joined(separator: "\n")
         var keys = signing.map(\.key)
         var others = secrets.keys
         if case .standardWebhooks(let key) = type(of: service).signature { others.removeAll { $0 == key } }
@@ -291,8 +292,13 @@ package struct HTTPTarget: Sendable {
     /// Scheme, host and port, which is all of the address that is ever shown.
     package var shown: String { reach.url.shown }
 
-    /// Asked at connect, of the very address.
-    var addressGuard: AddressGuard { target.addressGuard }
+    /// Asked at connect, of the very address: that of the proxy where there is one, which whoever named it trusts.
+    var addressGuard: AddressGuard {
+        reach.proxy.map { AddressGuard(key: "proxy \($0.shown)") { _ in true } } ?? target.addressGuard
+    }
+
+    /// The proxy that requests are sent by; nil: none.
+    var proxy: String? { reach.proxy?.shown }
 
     /// Whether `url` leads to the same host, in the same scheme and by the same port.
     func isSameHost(_ url: String) -> Bool { target.isSameHost(url) }

@@ -42,7 +42,7 @@ import WebhookChannel
         var values = FormValues()
         for (key, value) in settings { values[key] = value }
         for key in secrets.keys { values[key] = .secrets([.file("/x")]) }
-        values["allow"] = .exceptions([try AddressException("127.0.0.1")])
+        if settings["allow"] == nil { values["allow"] = .exceptions([try AddressException("127.0.0.1")]) }
         return try HTTPSender(
             name: "s", form: try Form(values), secrets: FormSecrets(secrets), userAgent: "Belfry/1.0",
             curl: curl)
@@ -94,6 +94,19 @@ import WebhookChannel
             }
         }
         #expect(!sender.identity.contains("s3cr3t"))
+    }
+
+    @Test func `is sent by the proxy that was named, which is asked for the whole address`() async throws {
+        let proxy = try await HookServer()
+        let sender = try sender(
+            GotifyForm.self,
+            [
+                "url": .address(try HTTPAddress("http://gotify.invalid")),
+                "allow": .exceptions([try AddressException("gotify.invalid")]),
+                "proxy": .address(try HTTPAddress(proxy.url(""))),
+            ], secrets: ["token": ["t0k3n"]])
+        _ = try await sender.deliver(try parcel("hi", for: sender), at: now)
+        #expect(try await proxy.record().path == "http://gotify.invalid/message")
     }
 
     @Test func `shows no beginning of an address that its answer repeats`() async throws {

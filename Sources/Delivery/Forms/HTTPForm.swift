@@ -181,12 +181,15 @@ package struct HTTPReach: Hashable, Sendable {
 
     /// How many requests are sent there; `nil`: as many as the service takes by its own documentation.
     package private(set) var rate: EndpointRate?
+    /// The proxy that they are sent by; `nil`: none.
+    package private(set) var proxy: HTTPAddress?
 
     /// The longest timeout there may be.
     package static let longestTimeout = Duration.seconds(120)
     static let allowKey = "allow"
     static let timeoutKey = "timeout"
     static let rateKey = "rate"
+    static let proxyKey = "proxy"
 
     /// The keys of it that every form by HTTP has, besides the address.
     package static let fields =
@@ -196,6 +199,7 @@ package struct HTTPReach: Hashable, Sendable {
                 example: "[10.0.0.0/8]"),
             FormField(timeoutKey, .duration, "how long an attempt may take", example: "30s"),
             FormField(rateKey, .word, "how many requests in which time", example: "20/m"),
+            FormField(proxyKey, .address, "the proxy to send by", example: "http://proxy.example.org:3128"),
         ] + HTTPTrust.fields
 
     /// To `url`, with the exceptions and the timeout of a form's values.
@@ -204,6 +208,13 @@ package struct HTTPReach: Hashable, Sendable {
         try self.init(
             url: url, allow: values.exceptions(Self.allowKey), trust: HTTPTrust(values, for: url),
             timeout: values.duration(Self.timeoutKey) ?? .seconds(30))
+        if case .address(let proxy)? = values[Self.proxyKey] {
+            guard proxy.target.isEmpty || proxy.target == "/" else {
+                throw .unfit(
+                    Self.proxyKey, "a proxy is a host with its port, as http://proxy.example.org:3128")
+            }
+            self.proxy = proxy
+        }
         guard let text = values.text(Self.rateKey) else { return }
         guard let rate = EndpointRate(text: text) else {
             throw .unfit(Self.rateKey, "a rate is a number and a time, as 20/m, 1/s or 5/2s")
@@ -233,7 +244,8 @@ package struct HTTPReach: Hashable, Sendable {
 
     /// Whether to connect to `address` (four or sixteen bytes), which the host was resolved to.
     ///
-    /// Asked at connect with the very address, on each attempt: a name may lead elsewhere tomorrow.
+    /// Asked at connect with the very address, on each attempt: a name may lead elsewhere tomorrow. Not asked where a proxy
+    /// connects: that one resolves the name itself.
     package func mayConnect(to address: [UInt8]) -> Bool {
         addresses.mayConnect(to: address)
     }
