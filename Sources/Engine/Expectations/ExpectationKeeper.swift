@@ -12,6 +12,10 @@ package actor ExpectationKeeper: Keeper {
     var loop: KeeperLoop
     private let zones: ZoneLookup
     private var hasForgiven = false
+    /// When all were looked at, since boot, and when the next of them was due by that.
+    private var lastLook: (at: Duration, next: Moment?)?
+    /// Each report rings: however many come, all are looked at once in this time, for a report makes nothing late.
+    private static let pace = Duration.seconds(1)
 
     /// A keeper that reads schedules by these zones.
     package init(
@@ -29,6 +33,12 @@ package actor ExpectationKeeper: Keeper {
     func wakers() -> [Waker] { [commitsThatTouch(.expectations)] }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        let begin = ClockReading(of: loop.clock)
+        if let lastLook, begin.sinceBoot - lastLook.at < Self.pace,
+            lastLook.next.map({ $0 > begin.now }) ?? true
+        {
+            return .earliest(begin.now + (lastLook.at + Self.pace - begin.sinceBoot), lastLook.next)
+        }
         var next: Moment?
         for expectation in try await ledger.expectations() {
             let now = loop.clock.now
@@ -57,6 +67,7 @@ package actor ExpectationKeeper: Keeper {
             next = [next, judged.reports.alertAt].compactMap(\.self).min()
         }
         hasForgiven = true
+        lastLook = (begin.sinceBoot, next)
         return .earliest(next)
     }
 }

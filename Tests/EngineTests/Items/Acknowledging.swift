@@ -201,6 +201,17 @@ import WebhookChannel
         }
     }
 
+    @Test func `are sent once where they wait for somebody to see them elsewhere`() async throws {
+        var later = Route(when: [.failed], to: ["phone"])
+        later.after = .seconds(900)
+        let routes = [Route(when: [.failed], to: ["hook"]), later]
+        try await Tower.run(channels: channels, routes: routes) { tower in
+            for _ in 1...3 { _ = try await end("backup", .failed, exitCode: 1, tower) }
+            #expect(
+                try await tower.entries(of: "phone").map { "\($0.type) \($0.state)" } == ["run.failed held"])
+        }
+    }
+
     @Test func `are all, where the bot says so or a person asked for the run`() async throws {
         var bot = BotProfile(name: "ops")
         bot.restraint.sendsEachFailure = true

@@ -50,49 +50,6 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `a recovery` {
-    private func run(_ plan: String, _ body: (Tower, HookServer) async throws -> Void) async throws {
-        let server = try await HookServer(["--status-plan", plan])
-        let hook = try makeHook("one", to: server.url(), curl: try CurlMulti())
-        try await Tower.run(
-            at: .now, keepers: [.items, .outbox], channels: [hook],
-            routes: [Route(when: [.failed, .recovered], to: ["one"])]
-        ) { tower in
-            try await tower.end("backup", .failed, exitCode: 2)
-            try await tower.until { try await tower.entries(of: "one").first?.attempts == 1 }
-            try await tower.end("backup", .completed)
-            try await body(tower, server)
-        }
-    }
-
-    @Test func `waits for its failure to arrive, and is not sent where that dies meanwhile`() async throws {
-        try await run("503,400,204") { tower, server in
-            try await tower.until { try await tower.entries(of: "one").count == 2 }
-            #expect(try await tower.entries(of: "one").last?.attempts == 0)
-            tower.clock.advance(by: .seconds(80))
-            try await tower.until { try await tower.entries(of: "one").last?.state == .suppressed }
-            #expect(try await tower.entries(of: "one").first?.state == .dead)
-            #expect(try await server.records(2).allSatisfy { $0.body?.contains("run.failed") == true })
-            let seq = try #require(
-                try await tower.ledger.events(after: 0, limit: .max).first {
-                    $0.event.type == .runRecovered
-                }?.seq)
-            let verdict = try await tower.ledger.verdicts(on: [seq]).first
-            #expect(verdict?.reason == "failureNotSent" && verdict?.action == .suppress)
-        }
-    }
-
-    @Test func `is sent after its failure arrived`() async throws {
-        try await run("503,204,204") { tower, server in
-            try await tower.until { try await tower.entries(of: "one").count == 2 }
-            tower.clock.advance(by: .seconds(80))
-            try await tower.until { try await tower.entries(of: "one").last?.state == .delivered }
-            let bodies = try await server.records(3).map(\.body)
-            #expect(bodies.last??.contains("run.recovered") == true, "\(bodies)")
-        }
-    }
-}
-
 @Suite(.timeLimit(.minutes(5))) struct `an outbox entry` {
     @Test func `is sent at once, signed, and has a receipt`() async throws {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
