@@ -100,6 +100,28 @@ private final class GatewayScene: Sendable {
         #expect(scene.notes == [])
     }
 
+    @Test(arguments: [3, 4], [true, false])
+    func `has the whole reply though its pieces were lost on the way`(version: Int, hasText: Bool)
+        async throws
+    {
+        let scene = try await GatewayScene(manner(version)) { gateway in
+            gateway.change { $0.isHeldUp = true }
+            var reply = GatewayEmulator.Reply("All ", "is ", "well.")
+            // What the last event does not hold stands in the history alone.
+            if !hasText { reply.pauseAfter = 2 }
+            gateway.reply(with: reply)
+        }
+        scene.start()
+        if !hasText {
+            _ = await scene.gateway.request("chat.send")
+            scene.gateway.change { $0.isHeldUp = false }
+            scene.gateway.proceed()
+        }
+        let end = try await scene.end().end
+        #expect(end.reply == "All is well." && end.fault == nil && scene.output == "All is well.")
+        #expect(scene.gateway.executed == ["How is it?"])
+    }
+
     @Test func `asks in a conversation of its own where its bot wants that`() async throws {
         let scene = try await GatewayScene(session: .isolated)
         scene.start()

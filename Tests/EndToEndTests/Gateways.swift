@@ -126,6 +126,50 @@ import Tracking
         #expect(gateway.executed == ["And here?", "Once more?"])
     }
 
+    @Test func `has a state of its own beside those behind other gateways`() async throws {
+        let (good, strict) = (try await GatewayEmulator(), try await GatewayEmulator())
+        strict.change { $0.token = "their-token" }
+        let belfry = try Belfry()
+        for (name, token) in [("good", "shared-token"), ("strict", "old-token")] {
+            try belfry.write("\(token)\n", to: name)
+        }
+        func bot(_ name: String, _ gateway: GatewayEmulator) -> String {
+            let token = belfry.folder.file(name)
+            return
+                "\(name): { backend: { kind: openclaw, url: \"\(gateway.url)\", token: { file: \(token) } } }"
+        }
+        try belfry.configure("bots:\n  \(bot("good", good))\n  \(bot("strict", strict))\n")
+        try await belfry.start()
+        try await until { try await belfry.json("bot", "show", "good")["status"].text == "online" }
+        try await until { try await belfry.json("bot", "show", "strict")["status"].text == "blocked" }
+        let bots = try await belfry.json("bot", "list").list
+        let (fine, refused) = (
+            bots.first { $0["name"].text == "good" }, bots.first { $0["name"].text == "strict" }
+        )
+        #expect(fine?["reason"].text == nil && fine?["since"].text != nil)
+        #expect(refused?["reason"].text == "tokenRefused" && refused?["since"].text != nil)
+        #expect(refused?["message"].text?.contains("refused the token") == true)
+        let list = try await belfry.run("bot", "list").text.split(separator: "\n")
+        #expect(list.first { $0.contains("strict") }?.contains("blocked") == true)
+        #expect(list.first { $0.contains("good") }?.contains("online") == true)
+        let findings = try await belfry.run("doctor").text
+        #expect(findings.contains("strict: ") && findings.contains("refused the token"), "\(findings)")
+        #expect(!findings.contains("good: ") && !findings.contains("old-token"))
+        let event = try await belfry.events().event("bot.status")
+        #expect(event["bot"].text == "strict" && event["reason"].text == "tokenRefused")
+        // Each has its own key and its own token, and what fails at one is nothing to the other.
+        #expect(try await belfry.run("ask", "good", "Hi").text == "Hello there\n")
+        let (one, other) = (good.requests.first?.params, strict.requests.first?.params)
+        #expect(
+            one?["auth"]?["token"]?.text == "shared-token" && other?["auth"]?["token"]?.text == "old-token")
+        #expect(one?["device"]?["id"]?.text != other?["device"]?["id"]?.text)
+        try belfry.write("their-token\n", to: "strict")
+        try await belfry.run("reload")
+        try await until { try await belfry.json("bot", "show", "strict")["status"].text == "online" }
+        #expect(try await belfry.run("ask", "strict", "Hi").text == "Hello there\n")
+        #expect(good.executed == ["Hi"] && strict.executed == ["Hi"])
+    }
+
     @Test func `is blocked with the command that approves the device`() async throws {
         var manner = GatewayEmulator.Manner()
         manner.wantsApproval = true
