@@ -23,6 +23,9 @@ package enum DisplayTime {
         return "\(two(local.hour)):\(two(local.minute))"
     }
 
+    /// `Mon 23`.
+    static func day(_ date: CivilDate) -> String { "\(weekdays[date.weekday]) \(date.day)" }
+
     /// `+01:00`.
     package static func offset(_ moment: Moment, in zone: ZoneRules) -> String {
         let seconds = zone.offsetSeconds(at: moment)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 import Tracking
@@ -38,6 +39,19 @@ import Tracking
         #expect(lines().contains("  No run is active."))
         #expect(lines().contains("  next: backup 09:01, in 9 h"))
         #expect(!lines().contains { $0.contains("old") })
+    }
+
+    @Test mutating func `shows the days where there is room for them`() {
+        fill()
+        model.strip = DayStrip(ends: [.init(at: at(-7200), state: .failed)], slots: [at(32_460)])
+        let shown = lines(rows: 12)
+        #expect(shown.contains("  Wed 31                  │Thu 1                   │Fri 2"), "\(shown)")
+        #expect(shown.contains("  ·     ·     ·     ·   ✗ │┃     ·  ○  ·     ·     │·     ·     ·     ·"))
+        #expect(!lines(rows: 11).contains { $0.contains("Wed 31") })
+        _ = model.end(end("backup#7"))
+        #expect(lines().contains { $0.hasPrefix("  ·     ·     ·     ·   ✗ │┃✓    ·") })
+        #expect(lines(columns: 60).contains("  Wed 31      │Thu 1       │Fri 2"))
+        #expect(!lines(columns: 40).contains { $0.contains("Wed 31") })
     }
 
     @Test mutating func `shows the time of day at which runs ended, and lets the oldest scroll out`() {
@@ -160,5 +174,22 @@ import Tracking
                 }
             }
         }
+    }
+}
+
+@Suite struct `the days of a view` {
+    private func lines(_ now: String) throws -> [String] {
+        let strip = DayStrip(slots: [try Moment(iso8601: now) + .seconds(86_400)])
+        let zone = try SystemZones.zone("Europe/Berlin")
+        return strip.lines(at: try Moment(iso8601: now), in: zone, plainColors, columns: 90).map { text($0) }
+    }
+
+    @Test func `are as long as they are, and say where the clock is moved`() throws {
+        let spring = try lines("2026-03-28T12:30:00+01:00")
+        #expect(spring[0] == "  Fri 27                  │Sat 28                  │Sun 29, -1 h at 02:00")
+        #expect(spring[1] == "  ·     ·     ·     ·     │·     ·     ┃     ·     │· ↕   ·    ○·     ·")
+        let autumn = try lines("2026-10-25T12:30:00+01:00")
+        #expect(autumn[0] == "  Sat 24                  │Sun 25, +1 h at 03:00    │Mon 26")
+        #expect(autumn[1].hasPrefix("  ·     ·     ·     ·     │·  ↕  ·      ┃"), "\(autumn[1])")
     }
 }

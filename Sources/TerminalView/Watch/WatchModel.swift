@@ -35,7 +35,7 @@ package struct WatchModel: Sendable {
         case job(String)
     }
 
-    private enum Mode: Hashable {
+    enum Mode: Hashable {
         case list, help, log
         case filter, search
         case confirm(run: String)
@@ -48,24 +48,26 @@ package struct WatchModel: Sendable {
     package var jobs: [WatchJob] = []
     /// What came of the last wish, in words; shown until the next key.
     package var note: String?
+    /// What ended since yesterday and what comes until tomorrow; nil: not known yet.
+    package var strip: DayStrip?
     /// What waiting runs wait for, by the run's id.
     package var waits: [String: String] = [:]
 
     private(set) var runs: [LiveState] = []
     private(set) var ends: [WatchEnd] = []
     private(set) var selection: Target?
-    private var filter = ""
-    private var editor = LineEditor()
-    private var mode = Mode.list
-    private var log: WatchLog?
-    private let zone: ZoneRules
-    private let traits: TerminalTraits
+    var filter = ""
+    var editor = LineEditor()
+    var mode = Mode.list
+    var log: WatchLog?
+    let zone: ZoneRules
+    let traits: TerminalTraits
     /// So many ended runs stay in the frame; older ones scroll out above it.
-    private static let endsShown = 5
-    private static let jobsShown = 5
-    private static let questionsShown = 3
+    static let endsShown = 5
+    static let jobsShown = 5
+    static let questionsShown = 3
     /// Rows of a log that is scrolled before its height is known.
-    private var logHeight = 20
+    var logHeight = 20
 
     /// A view of nothing yet.
     package init(_ traits: TerminalTraits, zone: ZoneRules) {
@@ -94,6 +96,7 @@ package struct WatchModel: Sendable {
         runs.removeAll { $0.task.id == id }
         waits[id] = nil
         guard !ends.contains(where: { $0.live.task.id == id }) else { return [] }
+        strip?.ends.append(DayStrip.End(at: end.live.updatedAt, state: end.live.state))
         if selection == .run(id) { selection = .end(id) }
         ends.append(end)
         let count = max(0, ends.count - Self.endsShown)
@@ -354,149 +357,29 @@ package struct WatchModel: Sendable {
 
     // MARK: What is shown
 
-    private func matches(_ texts: String...) -> Bool {
+    func matches(_ texts: String...) -> Bool {
         let wanted = filter.lowercased()
         return wanted.isEmpty || texts.contains { $0.lowercased().contains(wanted) }
     }
 
-    private var shownQuestions: [WatchQuestion] { questions.filter { matches($0.bot, $0.text) } }
+    var shownQuestions: [WatchQuestion] { questions.filter { matches($0.bot, $0.text) } }
 
     /// In the order of their rows.
-    private var shownRuns: [LiveState] {
+    var shownRuns: [LiveState] {
         let matching = runs.filter { matches($0.task.run, $0.task.botName, $0.phase ?? "") }
         return matching.enumerated().sorted {
             ($0.element.state.viewRank, $0.offset) < ($1.element.state.viewRank, $1.offset)
         }.map(\.element)
     }
 
-    private var shownEnds: [WatchEnd] { ends.filter { matches($0.live.task.run, $0.live.task.botName) } }
+    var shownEnds: [WatchEnd] { ends.filter { matches($0.live.task.run, $0.live.task.botName) } }
 
     /// What comes next, while no run is active.
-    private var shownJobs: [WatchJob] {
+    var shownJobs: [WatchJob] {
         guard shownRuns.isEmpty else { return [] }
         let matching = jobs.filter { matches($0.name) && $0.nextAt != nil && !$0.isPaused }
             .sorted { ($0.nextAt ?? .distantFuture, $0.name) < ($1.nextAt ?? .distantFuture, $1.name) }
         let paused = filter.isEmpty ? [] : jobs.filter { matches($0.name) && $0.isPaused }
         return Array((matching + paused).prefix(Self.jobsShown))
-    }
-
-    /// The frame for a terminal; none of its lines is wider than the terminal less one cell.
-    package mutating func frame(at now: Moment, size: TerminalSize) -> Frame {
-        logHeight = max(1, size.rows - 2)
-        var frame = Frame([], size: size, traits: traits)
-        if mode == .log || mode == .search, let log {
-            frame.lines = log.frame(traits, columns: size.columns, height: logHeight)
-        } else if mode == .help {
-            frame.lines = WatchHelp.lines.prefix(logHeight).map { line($0, columns: size.columns) }
-        } else {
-            frame.lines = list(at: now, size)
-        }
-        frame.lines.append(footer(columns: size.columns))
-        // Where hardly anything fits, a row is rather empty than wrapped.
-        for index in frame.lines.indices where frame.lines[index].cells >= max(size.columns, 2) {
-            frame.lines[index] = FrameLine(traits)
-        }
-        frame.lines = frame.lines.suffix(max(1, size.rows - 1))
-        return frame
-    }
-
-    private func list(at now: Moment, _ size: TerminalSize) -> [FrameLine] {
-        let columns = size.columns
-        var top = shownQuestions.prefix(Self.questionsShown).map { question in
-            marked(.question(question.id), WatchWording.line(question, at: now, traits, columns: columns - 2))
-        }
-        let more = shownQuestions.count - top.count
-        if more > 0 { top.append(line("+\(more) more questions", columns: columns)) }
-        let bottom = shownEnds.flatMap { end in
-            let lines = end.lines(in: zone, traits, columns: columns - 2, evidence: 2)
-            return lines.enumerated().map { marked($0 == 0 ? .end(end.live.task.id) : nil, $1) }
-        }
-        let next = self.next(at: now, columns: columns)
-        let room = max(0, size.rows - 2 - top.count)
-        let rows = self.rows(at: now, columns: columns, room: max(1, room - min(bottom.count, room / 2)))
-        let rest = max(0, room - rows.count)
-        let below = (bottom + next).count <= rest ? bottom + next : Array((next + bottom).prefix(rest))
-        return Array((top + rows + below).prefix(max(0, size.rows - 2)))
-    }
-
-    private func rows(at now: Moment, columns: Int, room: Int) -> [FrameLine] {
-        let runs = shownRuns
-        var rows = runs.map { live in
-            var row = LiveRow(live, at: now, zone: zone)
-            row.detail = waits[live.task.id] ?? row.detail
-            return row
-        }
-        guard !rows.isEmpty else { return [] }
-        var ids: [Target?] = runs.map { .run($0.task.id) }
-        let withParts = zip(rows, ids).flatMap { row, id in [(row, id)] + row.parts.map { ($0, nil) } }
-        if withParts.count <= room { (rows, ids) = (withParts.map(\.0), withParts.map(\.1)) }
-        let shown = rows.count <= room ? rows[...] : rows.prefix(max(1, room - 1))
-        let layout = Columns(shown, cells: max(1, columns - 3))
-        var lines = zip(shown, ids).map { marked($1, layout.line($0, traits: traits)) }
-        if shown.count < rows.count {
-            lines.append(line("+\(rows.count - shown.count) more", columns: columns))
-        }
-        return lines
-    }
-
-    /// That no run is active, and what comes next.
-    private func next(at now: Moment, columns: Int) -> [FrameLine] {
-        guard shownRuns.isEmpty else { return [] }
-        let idle = filter.isEmpty ? "No run is active." : "No active run matches \"\(filter)\"."
-        return [line(idle, columns: columns)]
-            + shownJobs.map { job in
-                let words =
-                    job.nextAt.map { NextSlots.line(job.name, $0, in: zone, at: now) }
-                    ?? "\(job.name) has no upcoming slot"
-                let text = job.isPaused ? "\(job.name) is paused" : words
-                return marked(.job(job.name), line(text, columns: columns - 2, indent: 0))
-            }
-    }
-
-    private func marked(_ target: Target?, _ content: FrameLine) -> FrameLine {
-        var line = FrameLine(traits)
-        guard let target, target == selection else {
-            line.space(2)
-            line.add(content)
-            return line
-        }
-        if traits.usesColor { line.color(.cyan) }
-        line.add(traits.hasGlyphs ? "›" : ">")
-        if traits.usesColor { line.color(.normal) }
-        line.space(1)
-        line.add(content)
-        return line
-    }
-
-    private func line(_ text: String, columns: Int, indent: Int = 2) -> FrameLine {
-        var line = FrameLine(traits)
-        line.space(indent)
-        line.add(CleanText.row(text), limit: max(1, columns - 1 - indent))
-        return line
-    }
-
-    /// The last line: what is typed, what came of the last key, or which keys there are.
-    private func footer(columns: Int) -> FrameLine {
-        var line = FrameLine(traits)
-        let cells = max(1, columns - 1)
-        switch mode {
-        case .filter: line.add("filter: \(editor.window(cells: max(2, cells - 9)).text)_", limit: cells)
-        case .search: line.add("search: \(editor.window(cells: max(2, cells - 9)).text)_", limit: cells)
-        case .answer(let question):
-            let lead = "answer \(WatchWording.choices(question)): "
-            let room = max(2, cells - 1 - CellWidth.of(lead))
-            line.add("\(lead)\(editor.window(cells: room).text)_", limit: cells)
-        case .confirm(let run): line.add("Cancel \(CleanText.line(run, limit: 80))? y/n", limit: cells)
-        case .list, .help, .log:
-            if let note {
-                line.add(CleanText.row(note), limit: cells)
-                break
-            }
-            if traits.usesColor { line.color(.dim) }
-            line.add(
-                WatchHelp.keys(mode == .log ? .log : mode == .help ? .help : .list, filter), limit: cells)
-            if traits.usesColor { line.color(.normal) }
-        }
-        return line
     }
 }

@@ -30,6 +30,12 @@ final class WatchSession {
     private static let jobsAge = Duration.seconds(30)
     private static let leastJobsAge = Duration.seconds(1)
     private var jobsAreOld = true
+    /// When the days were read last, and of which jobs.
+    private var daysRead: (at: ContinuousClock.Instant, names: Set<String>)?
+    private static let daysAge = Duration.seconds(300)
+    /// Of so many jobs, those that run next, so many slots are shown in the days.
+    private static let daysJobs = 20
+    private static let daysSlots = 600
     /// The last part of an output that a log shows.
     private static let logLimit = 512 * 1024
     /// The output that is shown, and when it was read last.
@@ -140,11 +146,39 @@ final class WatchSession {
                 WatchJob(name: $0.name, nextAt: $0.nextAt?.moment, isPaused: $0.paused.isPaused)
             }
             (jobsRead, jobsAreOld) = (clock.now, false)
+            try readDays()
         } catch {
             // A daemon that starts again is asked again.
             guard error.code.row.exitCode == 3 || error.code == .timedOut else { throw error }
             jobsRead = clock.now
         }
+    }
+
+    /// Reads what ended since yesterday and what comes until tomorrow, where jobs are others than before, or it is old.
+    private func readDays() throws(APIError) {
+        let coming = model.jobs.filter { $0.nextAt != nil && !$0.isPaused }
+            .sorted { ($0.nextAt ?? .distantFuture, $0.name) < ($1.nextAt ?? .distantFuture, $1.name) }
+            .prefix(Self.daysJobs)
+        let names = Set(coming.map(\.name))
+        if let daysRead, daysRead.names == names, clock.now - daysRead.at < Self.daysAge { return }
+        daysRead = (clock.now, names)
+        let span = DayStrip.span(at: .now, in: zone)
+        var query = RunsQuery()
+        query.states = RunState.allCases.filter(\.isEnded)
+        (query.since, query.limit) = (span.lowerBound, 1000)
+        let ends = try client.ask(Endpoints.runs(query: query)).compactMap { run in
+            run.endedAt.map { DayStrip.End(at: $0.moment, state: run.state) }
+        }
+        var slots: [Moment] = []
+        for job in coming where job.nextAt.map({ $0 < span.upperBound }) == true {
+            var query = NextSlotsQuery()
+            query.count = Self.daysSlots
+            guard case .times(let times) = try client.ask(Endpoints.nextSlots(job.name, query: query)) else {
+                continue
+            }
+            slots += times.map(\.moment).filter { $0 < span.upperBound }
+        }
+        model.strip = DayStrip(ends: ends, slots: slots)
     }
 
     private func take(_ arrival: EventFeed.Arrival) throws {
