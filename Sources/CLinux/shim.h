@@ -166,3 +166,5 @@ static inline int clinux_recvmmsg(int socket, struct clinux_mmsghdr *messages, u
 static inline int clinux_so_peercred(void) { return SO_PEERCRED; }
 static inline int clinux_so_passcred(void) { return SO_PASSCRED; }
 static inline int clinux_scm_rights(void) { return SCM_RIGHTS; }
+// SCM_CREDENTIALS, which <sys/socket.h> has under _GNU_SOURCE only.
+static inline int clinux_scm_credentials(void) { return 2; }

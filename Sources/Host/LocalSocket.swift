@@ -40,9 +40,18 @@ package enum LocalSocket {
 
     /// Receives datagrams at `path`, which must not exist.
     ///
-    /// Its mode is what the umask leaves of 0777.
-    package static func bindDatagram(_ path: String) throws(HostError) -> Descriptor {
-        try bind(SOCK_DGRAM, path)
+    /// Its mode is what the umask leaves of 0777. With `namingSenders` each datagram comes with its sender, also where another
+    /// process reads the socket.
+    package static func bindDatagram(
+        _ path: String, namingSenders: Bool = false
+    ) throws(HostError) -> Descriptor {
+        let made = try bind(SOCK_DGRAM, path)
+        guard namingSenders else { return made }
+        var yes: Int32 = 1
+        let code = unsafe setsockopt(
+            made.raw, SOL_SOCKET, clinux_so_passcred(), &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard code == 0 else { throw .last("setsockopt", path) }
+        return made
     }
 
     /// Sends datagrams to `path`; one that begins with `@` is a name in the abstract name space.
@@ -97,15 +106,29 @@ package enum LocalSocket {
     package static func receive(
         from socket: Descriptor, into buffer: inout [UInt8], received: inout [Descriptor]
     ) throws(HostError) -> Descriptor.Reading {
-        var control = [UInt8](repeating: 0, count: clinux_cmsg_space(16 * 4))
+        var sender: Peer?
+        return try receive(from: socket, into: &buffer, received: &received, sender: &sender)
+    }
+
+    /// Receives once, and notes who sent it, where the socket names senders; nil: it does not.
+    ///
+    /// A process that is not seen from here has the id 0.
+    package static func receive(
+        from socket: Descriptor, into buffer: inout [UInt8], received: inout [Descriptor], sender: inout Peer?
+    ) throws(HostError) -> Descriptor.Reading {
+        var control = [UInt8](
+            repeating: 0,
+            count: clinux_cmsg_space(16 * 4) + clinux_cmsg_space(MemoryLayout<clinux_ucred>.size))
         var arrived: [Int32] = []
+        var credentials: Peer?
         let count = unsafe buffer.withUnsafeMutableBytes { space in
             unsafe withMessage(space, &control) { message in
                 let count = unsafe recvmsg(socket.raw, &message, Int32(MSG_CMSG_CLOEXEC))
-                if count >= 0 { arrived = unsafe descriptors(in: &message) }
+                if count >= 0 { (arrived, credentials) = unsafe ancillary(in: &message) }
                 return count
             }
         }
+        sender = credentials
         received += arrived.map(Descriptor.init(owning:))
         if count > 0 { return .bytes(count) }
         if count == 0 { return .end }
@@ -184,24 +207,28 @@ package enum LocalSocket {
         }
     }
 
-    private static func descriptors(in message: inout msghdr) -> [Int32] {
+    /// The descriptors and the sender that came along.
+    private static func ancillary(in message: inout msghdr) -> ([Int32], Peer?) {
         var found: [Int32] = []
+        var sender: Peer?
         var next = unsafe clinux_cmsg_first(&message)
         while let header = unsafe next {
-            if unsafe header.pointee.cmsg_level == SOL_SOCKET
-                && header.pointee.cmsg_type == clinux_scm_rights()
-            {
-                let length = unsafe header.pointee.cmsg_len - clinux_cmsg_len(0)
-                let data = unsafe UnsafeMutableRawPointer(clinux_cmsg_data(header))
+            let length = unsafe header.pointee.cmsg_len - clinux_cmsg_len(0)
+            let kind = unsafe header.pointee.cmsg_level == SOL_SOCKET ? header.pointee.cmsg_type : -1
+            let data = unsafe UnsafeMutableRawPointer(clinux_cmsg_data(header))
+            if kind == clinux_scm_rights(), let data = unsafe data {
                 for offset in stride(from: 0, to: length - length % 4, by: 4) {
-                    if let data = unsafe data {
-                        unsafe found.append(data.loadUnaligned(fromByteOffset: offset, as: Int32.self))
-                    }
+                    unsafe found.append(data.loadUnaligned(fromByteOffset: offset, as: Int32.self))
                 }
+            } else if kind == clinux_scm_credentials(), length >= MemoryLayout<clinux_ucred>.size,
+                let data = unsafe data
+            {
+                let credentials = unsafe data.loadUnaligned(as: clinux_ucred.self)
+                sender = Peer(pid: credentials.pid, userID: credentials.uid)
             }
             unsafe next = unsafe clinux_cmsg_next(&message, header)
         }
-        return found
+        return (found, sender)
     }
 }
 

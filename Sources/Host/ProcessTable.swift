@@ -38,13 +38,19 @@ package enum ProcessTable {
     ///
     /// False also when it may not be looked at.
     package static func process(_ pid: Int32, wasStartedWith entry: String) -> Bool {
+        knows(pid, wasStartedWith: entry) == true
+    }
+
+    /// Whether the process was started with the entry `NAME=value`; nil where it has ended or may not be looked at.
+    package static func knows(_ pid: Int32, wasStartedWith entry: String) -> Bool? {
         var bytes: [UInt8] = []
         // While a process changes into another program the kernel shows nothing at all.
         for _ in 0..<50 where bytes.isEmpty {
-            guard let read = try? SmallFile.read("/proc/\(pid)/environ", limit: 4 << 20) else { return false }
+            guard let read = try? SmallFile.read("/proc/\(pid)/environ", limit: 4 << 20) else { return nil }
             bytes = read
             if bytes.isEmpty { sched_yield() }
         }
+        guard !bytes.isEmpty else { return nil }
         let wanted = Array(entry.utf8)
         return bytes.split(separator: 0).contains { $0.elementsEqual(wanted) }
     }

@@ -1,6 +1,7 @@
 import Glibc
 import Host
 import Timeline
+import WardenProtocol
 
 /// The processes of one run, wherever they moved.
 struct ProcessTree {
@@ -38,7 +39,7 @@ struct ProcessTree {
     }
 
     /// The mark of the processes of a run, by its id.
-    static func mark(of run: String) -> String { "BELFRY_RUN_ID=\(run)" }
+    static func mark(of run: String) -> String { NotifySender.mark(of: run) }
 
     /// The members among `processes` that still run, and remembers them.
     ///

@@ -127,7 +127,7 @@ struct RunStarter {
             path: order.output.path, headBytes: order.output.headBytes, tailBytes: order.output.tailBytes,
             state: state)
         let progress = try Descriptor.pipe(nonblockingRead: true)
-        let notify = try LocalSocket.bindDatagram(notifyPath)
+        let notify = try LocalSocket.bindDatagram(notifyPath, namingSenders: true)
         var pipes = RunPipes(
             output: output, isOutputWatched: order.isOutputWatched, progressPipe: progress.read,
             notifySocket: notify, notifyPath: notifyPath)

@@ -232,7 +232,7 @@ final class ClientLoop {
     /// Passes on what a job reported; true when there may be more.
     @discardableResult private func readNotifications(_ token: UInt64) -> Bool {
         guard let (key, socket) = notifySockets[token] else { return false }
-        guard let read = try? NotifyDatagrams.read(from: socket) else {
+        guard let read = try? NotifyDatagrams.read(from: socket, of: key.run) else {
             closeNotifySocket(token)
             return false
         }

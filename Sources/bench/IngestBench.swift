@@ -66,7 +66,7 @@ enum IngestBench {
     private static func received(_ datagrams: [[UInt8]]) throws -> Double {
         let folder = try BenchFolder(inMemory: true)
         let path = folder.path + "/notify"
-        let socket = try LocalSocket.bindDatagram(path)
+        let socket = try LocalSocket.bindDatagram(path, namingSenders: true)
         let sender = try BenchProcess(
             "python3",
             [
@@ -78,7 +78,7 @@ enum IngestBench {
                 while True:
                     for i in range(1000): s.send(b"STATUS=file %d of 1000 in /srv/data\\nX_PROGRESS=%d/1000" % (i, i))
                 """, path,
-            ])
+            ], environment: ["BELFRY_RUN_ID": "run"])
         defer { sender.end() }
         _ = try sender.firstLine()
         var tracker = tracker("run")
@@ -86,7 +86,7 @@ enum IngestBench {
         var count = 0
         let watch = Stopwatch()
         while watch.seconds < 2 {
-            let read = try NotifyDatagrams.read(from: socket, into: &buffer)
+            let read = try NotifyDatagrams.read(from: socket, of: "run", into: &buffer)
             count += read.datagrams.count
             for report in read.datagrams.compactMap({ NotifyDatagram($0[...])?.report }) {
                 _ = tracker.receive(report, from: .native, at: .now)

@@ -19,6 +19,29 @@ import WardenProtocol
         #expect(texts == ["STATUS=half\nX_PROGRESS=5/10", "X_PROGRESS=10/10"])
     }
 
+    @Test func `of a process that is none of the run's does not count`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(
+            .shell(
+                """
+                echo $NOTIFY_SOCKET > address; mkfifo go; read line < go
+                env -i NOTIFY_SOCKET=$NOTIFY_SOCKET PATH=$PATH \(Self.notify) X_PROGRESS=1/2
+                """))
+        warden.client.send(.start(order))
+        try await warden.start(of: order.key)
+        let path = warden.folder.path
+        #expect(
+            try await Shell.run(
+                """
+                until [ -p go ]; do sleep 0.01; done
+                NOTIFY_SOCKET=$(cat address) \(Self.notify) X_PROGRESS=9/10
+                echo > go
+                """, in: path) == 0)
+        let (texts, record) = try await reports(warden, order.key)
+        #expect(record.exitCode == 0)
+        #expect(texts == ["X_PROGRESS=1/2"])
+    }
+
     @Test func `by systemd-notify returns at once also while no daemon is there, and is kept`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(
