@@ -208,6 +208,8 @@ extension World {
         case .check: break
         // Nobody pauses it.
         case .pause, .resume: break
+        // No bot is asked.
+        case .park: break
         case .wait, .end: daemon?.hand = nil
         }
     }
