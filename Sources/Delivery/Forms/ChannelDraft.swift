@@ -148,9 +148,8 @@ extension ChannelDraft {
         case path.count >= 2 && path[path.count - 2] == "hooks" && Self.isMattermostID(path[path.count - 1]):
             self.init(post: "slack", text, on: address)
         case host == "chat.googleapis.com":
-            throw .unfit(
-                "no kind of channel posts to Google Chat yet; reach it by a program: belfry channel add command"
-            )
+            self.init(post: "template", text, on: address)
+            settings["body"] = .string(#"{"text": "*{{title}}*\n{{body}}"}"#)
         default:
             if let name = Self.secretName(in: address) {
                 throw .unfit(

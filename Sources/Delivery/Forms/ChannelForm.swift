@@ -76,11 +76,12 @@ package enum ChannelForms {
     package static let all: [any ChannelForm.Type] = [
         DesktopForm.self, WebhookForm.self, NtfyForm.self, SlackForm.self, DiscordForm.self, GotifyForm.self,
         TelegramForm.self, MatrixForm.self, TeamsForm.self, CloudEventsForm.self, AlertmanagerForm.self,
-        PagerDutyForm.self, PingForm.self, LiveActivityForm.self, MailForm.self, CommandForm.self,
+        PagerDutyForm.self, PingForm.self, LiveActivityForm.self, TemplateForm.self, MailForm.self,
+        CommandForm.self,
     ]
 
     /// Kinds of later versions, which deserve another sentence than "unknown".
-    package static let laterKinds = ["template"]
+    package static let laterKinds: [String] = []
 }
 
 /// A form whose channels send each thing once.

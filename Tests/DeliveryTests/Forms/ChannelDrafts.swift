@@ -69,6 +69,11 @@ import Tracking
             ),
             ("jsons://example.org/a/b", "webhook", #"{"url":"https://example.org/a/b"}"#, [:]),
             ("telegram", "telegram", "{}", [:]),
+            (
+                "https://chat.googleapis.com/v1/spaces/A/messages?key=k&token=t", "template",
+                #"{"url":"https://chat.googleapis.com","body":"{\"text\": \"*{{title}}*\\n{{body}}\"}"}"#,
+                ["webhook": "https://chat.googleapis.com/v1/spaces/A/messages?key=k&token=t"]
+            ),
         ] as [(String, String, String, [String: String])])
     func `is recognised`(text: String, kind: String, settings: String, secrets: [String: String]) throws {
         let draft = try ChannelDraft(text)
@@ -82,7 +87,7 @@ import Tracking
         "mailtos://example.org", "ntfy://me:pw@example.org/alerts", "json://me:pw@example.org/x",
         "json://example.org/x?+X-Key=1", "tgram://1:abc/1/2", "https://discord.com/api/webhooks/1",
         "https://ntfy.sh/", "https://ntfy.sh/a/b", "://", ":", "",
-        "https://chat.googleapis.com/v1/spaces/A/messages?key=k&token=t", "https://example.org/x?a=b&Token=t",
+        "https://example.org/x?a=b&Token=t",
     ])
     func `is refused where nothing can be made of it, without a word of the address`(text: String) {
         #expect(throws: ChannelDraft.Refusal.self) { try ChannelDraft(text) }
