@@ -57,6 +57,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ),
     ("dbus", "Notify calls a second", DBusBench.run),
     ("webhook", "posts a second", WebhookBench.run),
+    ("fanout", "webhooks a second from waiting rows to receipts, 8 channels; [COUNT]", FanoutBench.run),
 ]
 
 WorkerPool.install()

@@ -10,7 +10,7 @@ actor OutboxLine: Keeper {
     /// How many attempts are under way at most.
     private static let width = 4
     /// How far the line is looked along; a person's test stands at its head.
-    private static let lookAhead = 64
+    private static let lookAhead = 16
 
     private let channel: any EdgeChannel
     let ledger: any Ledger
