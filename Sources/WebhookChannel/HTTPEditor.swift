@@ -85,15 +85,30 @@ package struct HTTPEditor: LevelChannel {
     }
 
     /// Removes what is of no use to anybody who comes later.
+    ///
+    /// A service that wants a pause first gets it once, as long as nothing else could be shown there either.
     private func remove(_ last: PostedMessage) async {
         do throws(DeliveryError) {
-            let answer = try await take(.remove(last.id))
-            if !service.isLost(answer) { try exchange.check(answer) }
+            do throws(DeliveryError) {
+                try await removeOnce(last)
+            } catch .retry(.throttled, let asked, _, _) {
+                let pause = min(asked ?? .seconds(1), Self.longestPause)
+                try? await clock.sleep(until: clock.now + pause)
+                try await removeOnce(last)
+            }
         } catch {
             logger.notice(
                 "an outdated message could not be deleted", metadata: ["reason": "\(error.sentence)"])
         }
     }
+
+    private func removeOnce(_ last: PostedMessage) async throws(DeliveryError) {
+        let answer = try await take(.remove(last.id))
+        if !service.isLost(answer) { try exchange.check(answer) }
+    }
+
+    /// The longest that a removal waits.
+    private static let longestPause = Duration.seconds(30)
 
     /// Who does not answer is tried again like who refuses: nobody will say that a service is back.
     private func take(_ step: LevelStep) async throws(DeliveryError) -> HTTPAnswer {

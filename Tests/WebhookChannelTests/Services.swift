@@ -16,7 +16,9 @@ import WebhookChannel
         curl = try CurlMulti()
     }
 
-    private func editor(_ url: String, chat: String = "7") throws -> HTTPEditor {
+    private func editor(
+        _ url: String, chat: String = "7", clock: ManualClock? = nil
+    ) throws -> HTTPEditor {
         var values = FormValues()
         values["url"] = .address(try HTTPAddress(url))
         values["chat"] = .word(chat)
@@ -24,7 +26,21 @@ import WebhookChannel
         values["allow"] = .exceptions([try AddressException("127.0.0.1")])
         return try HTTPEditor(
             name: "chat", form: try TelegramForm(values), secrets: FormSecrets(["token": ["1:s3cr3t"]]),
-            userAgent: "Belfry/1.0", curl: curl, clock: ManualClock(now: now), logger: Logger(label: "t"))
+            userAgent: "Belfry/1.0", curl: curl, clock: clock ?? ManualClock(now: now),
+            logger: Logger(label: "t"))
+    }
+
+    @Test func `that wants a pause before it removes a message gets it, once`() async throws {
+        let server = try await HookServer(["--status-plan", "429,200", "--retry-after", "7"])
+        let clock = ManualClock(now: now)
+        let editor = try editor(server.url(""), clock: clock)
+        async let closed: Void = editor.close(RemoteID(generation: editor.identity, id: "progress 41"))
+        #expect(await clock.nextSleeper() == now + .seconds(7))
+        clock.advance(by: .seconds(7))
+        await closed
+        let requests = try await server.records(2)
+        #expect(requests.allSatisfy { $0.path.hasSuffix("/deleteMessage") })
+        #expect(requests.map(\.status) == [429, 200])
     }
 
     /// A version of the item of `backup`.
