@@ -23,7 +23,7 @@ package struct ChannelSafety: Hashable, Sendable {
 
     package static let (fallbackKey, waitKey, heartbeatKey) = ("fallback", "fallbackAfter", "heartbeat")
 
-    /// The keys of every channel that sends each thing once, whatever its form.
+    /// The keys of every channel but a desktop, whatever its form: who sits before that one sees that it is there.
     package static let fields = [
         FormField(
             fallbackKey, .word, "the channel that is sent what does not arrive here", example: "mail"),
@@ -34,6 +34,6 @@ package struct ChannelSafety: Hashable, Sendable {
 
     /// The keys of a form's channels besides those of the form.
     package static func fields(of form: any ChannelForm.Type) -> [FormField] {
-        form.kind.isLevel ? [] : fields
+        form.kind == DesktopForm.kind ? [] : fields
     }
 }

@@ -77,11 +77,9 @@ package actor FallbackKeeper: Keeper {
 
     private func message(_ fallback: FallbackRecord, _ entry: OutboxRecord, at now: Moment) -> Message {
         let why = entry.lastError ?? (entry.state == .waiting ? "the channel waits" : "not sent yet")
-        let note = "Sent here because channel \"\(entry.channel)\" did not deliver it: \(why)"
-        var message = Message(
-            id: tools.makeID(), bot: OwnThread.bot, thread: OwnThread.undelivered(entry.channel).name,
-            text: [fallback.text, note].filter { !$0.isEmpty }.joined(separator: "\n\n"), at: now)
-        (message.title, message.urgency) = (fallback.title, fallback.urgency)
+        var message = OwnThread.undelivered(
+            by: entry.channel, fallback.title, fallback.text, because: why, id: tools.makeID(), at: now)
+        message.urgency = fallback.urgency
         return message
     }
 
@@ -111,6 +109,20 @@ package actor FallbackKeeper: Keeper {
     private func fact(of entry: OutboxRecord) async throws(LedgerError) -> String? {
         guard let id = entry.run, let run = try await ledger.run(id: id) else { return nil }
         return "fallback.\(entry.channel).\(run.job)"
+    }
+}
+
+extension OwnThread {
+    /// What another channel is sent of something that a channel did not deliver.
+    static func undelivered(
+        by channel: String, _ title: String, _ text: String, because why: String, id: String, at now: Moment
+    ) -> Message {
+        let note = "Sent here because channel \"\(channel)\" did not deliver it: \(why)"
+        var message = Message(
+            id: id, bot: bot, thread: undelivered(channel).name,
+            text: [text, note].filter { !$0.isEmpty }.joined(separator: "\n\n"), at: now)
+        message.title = title
+        return message
     }
 }
 

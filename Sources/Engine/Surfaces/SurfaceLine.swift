@@ -234,6 +234,7 @@ actor SurfaceLine: Keeper {
         let storms = surfaces.filter(\.isOfStorm)
         for behind in storms.isEmpty ? surfaces : storms + surfaces.filter({ !$0.isOfStorm }) {
             guard generation != nil else { return nil }
+            if let late = try await fallBack(behind) { retryAt = min(retryAt ?? late, late) }
             if let rested = rests.end(of: behind.item, at: clock.now) {
                 retryAt = min(retryAt ?? rested, rested)
                 continue
@@ -275,6 +276,7 @@ actor SurfaceLine: Keeper {
             logger.warning(
                 "notice rejected permanently",
                 metadata: ["item": "\(surface.item)", "reason": "\(error.sentence)"])
+            _ = try await fallBack(surface, after: error)
             let refusal = changes.refused(surface, revision: revision, error)
             guard surface.refused == 0 else {
                 // It speaks against the item, which spoke against the channel once already.
@@ -285,6 +287,40 @@ actor SurfaceLine: Keeper {
             try await commit(refusal, after: .failure(error))
             return nil
         }
+    }
+
+    /// Sends elsewhere, once, what rings and was refused for good, or is not shown in time.
+    ///
+    /// Returns when it will be late. Where the channel has failed for longer than that, it is at once.
+    private func fallBack(
+        _ surface: SurfaceRecord, after error: DeliveryError? = nil
+    ) async throws(LedgerError) -> Moment? {
+        let (configuration, now) = (tools.activeConfiguration.configuration, clock.now)
+        guard surface.ring, !surface.dismissed, surface.wanted != surface.shown,
+            let safety = configuration.safety[channel.name], let other = safety.fallback,
+            configuration.channelNames.contains(other), !OwnThread.isUndelivered(surface.item),
+            !OwnThread.isHeartbeat(surface.item)
+        else { return nil }
+        let begin = keeper.isOpen ? min(surface.wantedAt, keeper.since ?? now) : surface.wantedAt
+        let due = begin + safety.fallbackAfter
+        guard error != nil || due <= now else { return due }
+        let fact = "fallback.\(channel.name)/\(surface.item)"
+        guard try await ledger.fact(named: fact) != "\(surface.wanted)",
+            let snapshot = try await snapshot(of: surface.item), snapshot.reason != .settled
+        else { return nil }
+        let notice = NoticeComposer.compose(
+            snapshot, manner: configuration.bot(snapshot.bot).manner, jobIcon: nil)
+        var message = OwnThread.undelivered(
+            by: channel.name, notice.title, notice.body,
+            because: error?.sentence ?? keeper.knownTrouble?.1 ?? "not shown yet", id: tools.makeID(), at: now
+        )
+        message.urgency = notice.urgency
+        try await commit([
+            .setFact(name: fact, value: "\(surface.wanted)"), .insertMessage(MessageRecord(message: message)),
+            .append(NewEvent(.messagePosted(Fact.Post(message.id, bot: message.bot, to: other)), at: now)),
+        ])
+        logger.warning("a notice goes to the fallback of its channel", metadata: ["item": "\(surface.item)"])
+        return nil
     }
 
     /// Shows what the item should look like now.

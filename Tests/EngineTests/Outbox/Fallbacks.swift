@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 import Timeline
 import Tracking
+import WebhookChannel
 
 @Suite(.timeLimit(.minutes(5))) struct `a channel with a fallback` {
     /// The channels `one`, whose answers are planned, and `two`, its fallback, which takes all unless planned.
@@ -109,6 +110,51 @@ import Tracking
             // The other channel has a fallback too, but not for what was sent elsewhere first.
             #expect(try await tower.ledger.nextFallback() == nil)
             #expect(try await tower.entries(of: "one").count == 1)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `a service that is edited in place, with a fallback` {
+    private func run(_ plan: String, _ body: (Tower) async throws -> Void) async throws {
+        let (server, other) = (try await HookServer(["--status-plan", plan]), try await HookServer())
+        let (curl, clock) = (try CurlMulti(), ManualClock(now: .now))
+        var values = FormValues()
+        values["url"] = .address(try HTTPAddress(server.url("")))
+        values["chat"] = .word("7")
+        values["token"] = .secrets([.file("/x")])
+        values["allow"] = .exceptions([try AddressException("127.0.0.1")])
+        let chat = try HTTPEditor(
+            name: "chat", form: try TelegramForm(values), secrets: FormSecrets(["token": ["1:abc"]]),
+            userAgent: "Belfry/test", curl: curl, clock: clock, logger: quiet)
+        try await Tower.run(
+            in: try TemporaryFolder(), at: .now, keepers: [.items, .outbox, .surfaces, .fallbacks],
+            channels: [chat, try makeHook("two", to: other.url(), curl: curl)],
+            routes: [Route(when: [.failed], to: ["chat"])], safety: ["chat": ChannelSafety(fallback: "two")],
+            body)
+        withExtendedLifetime((server, other)) {}
+    }
+
+    @Test func `sends there what is refused for good`() async throws {
+        try await run("400") { tower in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.until { try await tower.entries(of: "two").first?.state == .delivered }
+            let entry = try #require(try await tower.entries(of: "two").first)
+            let body = String(decoding: entry.body, as: UTF8.self)
+            #expect(body.contains(#"channel \"chat\" did not deliver it"#) && body.contains("backup"))
+        }
+    }
+
+    @Test func `sends there what is not shown in time, once`() async throws {
+        try await run("503") { tower in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.channel("chat", is: .failing)
+            #expect(try await tower.entries(of: "two") == [])
+            tower.clock.advance(by: .seconds(3600))
+            try await tower.until { try await tower.entries(of: "two").first?.state == .delivered }
+            // Tried again and refused again, it is no news for the other channel.
+            for _ in 0..<3 { tower.clock.advance(by: .seconds(3600)) }
+            try await tower.settled()
+            #expect(try await tower.entries(of: "two").count == 1)
         }
     }
 }
