@@ -103,7 +103,8 @@ package struct ConfigurationReader {
             if let bot = readBot(key, value, in: parts.zone) { parts.bots.append(bot) }
         }
         parts.jobFields = fields["jobs"].flatMap(jobEntries) ?? []
-        let inner = ["kind"] + (forms.flatMap(\.fields) + ChannelSafety.fields).map(\.name)
+        let described = forms.flatMap { $0.fields } + ChannelSafety.fields
+        let inner = ["kind"] + described.map { $0.name }
         for (key, value) in fields["channels"]?.entries(of: "channel", inner: inner) ?? [] {
             parts.channelNames.insert(key.scalar ?? "")
             parts.channelKeys[key.scalar ?? ""] = key

@@ -49,7 +49,7 @@ struct Belfry: ParsableCommand {
                 name: "DELIVERY",
                 subcommands: [
                     OutboxCommand.self, ChannelCommand.self, TokenCommand.self, WhyCommand.self,
-                    ExpectCommand.self, SilenceCommand.self, DigestCommand.self,
+                    ExpectCommand.self, SilenceCommand.self, DigestCommand.self, ReplayCommand.self,
                 ]),
             CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),
         ])

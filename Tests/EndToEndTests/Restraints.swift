@@ -66,4 +66,44 @@ import Testing
         #expect(unknown.code == 4 && unknown.errors.contains("no silence \"abcd1234\""))
         #expect(try await belfry.run("digest").text.contains("Nothing is kept back."))
     }
+
+    @Test func `are compared with what changed rules would have done, and nothing is written`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let text = """
+            zone: UTC
+            jobs: { bad: { schedule: manual, shell: exit 3 } }
+            channels: { desk: { kind: desktop } }
+            routes: [{ when: [failed, message], to: [desk] }]
+            """
+        let belfry = try await home(text, bus: bus)
+        _ = try await belfry.run("run", "bad", "--follow")
+        _ = try #require(try await server.next())
+        try await belfry.run("notify", "hello", "--bot", "ops")
+        _ = try #require(try await server.next())
+        try belfry.write(
+            text
+                + "\nbots: { belfry: { notifications: { alertAfter: 2 } }, ops: { notifications: { shown: no } } }",
+            to: "new.yaml")
+        let file = belfry.folder.file("new.yaml")
+        for runs in [true, false] {
+            if !runs { _ = try await belfry.stop() }
+            let answer = try await belfry.run("replay", "--since", "1h", "--config", file)
+            #expect(answer.code == 0 && answer.text.contains("2 differences"), "\(answer.text)")
+            #expect(answer.text.contains("desk: rang 2 -> 0, suppressed 0 -> 2"), "\(answer.text)")
+            #expect(
+                answer.text.contains(
+                    "bad#1 (run.failed)  desk: rang -> suppressed (the job has not failed often"),
+                "\(answer.text)")
+            let json = try await belfry.json("replay", "--config", file)
+            #expect(
+                json["differences"].list.map { $0["after"]["reason"].text } == ["fewFailures", "switchedOff"])
+        }
+        let same = try await belfry.run("replay", "--config", belfry.configPath)
+        #expect(same.text.contains("0 differences"), "\(same.text)")
+        let none = try await belfry.run("replay", "--config", file + ".none")
+        #expect(none.code == 2)
+        #expect(try await belfry.run("replay").code == 2)
+    }
+
 }

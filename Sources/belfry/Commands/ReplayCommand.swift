@@ -1,0 +1,39 @@
+import API
+import ArgumentParser
+import Host
+import Timeline
+
+/// What changed rules would have made of what has happened.
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Shows which notices changed rules would have sent, held or left out.",
+        discussion: """
+            Decides about each event of the ledger twice: by the configuration that is in place and by the file \
+            named with --config. It reads only, with or without a daemon.
+
+              belfry replay --since 7d --config new.yaml
+              belfry replay --since 2d --config new.yaml --json | jq .channels
+            """)
+
+    @Option(help: ArgumentHelp("Events since this time, or within a duration such as 7d.", valueName: "time"))
+    var since = "7d"
+    @Option(help: ArgumentHelp("How many differences to list, the newest (default: 50).", valueName: "n"))
+    var limit: Int?
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard common.config != nil else {
+            throw ValidationError("name the changed configuration with --config")
+        }
+    }
+
+    func run() throws {
+        let file = common.config ?? ""
+        var arguments = ["replay", "--since", try SinceArgument.moment(since).iso8601, "--config", file]
+        if let limit { arguments += ["--limit", "\(limit)"] }
+        if common.json { arguments.append("--json") }
+        if common.system { arguments.append("--system") }
+        throw ConfigCheckCommand.become(arguments)
+    }
+}
