@@ -13,6 +13,8 @@ package struct ChannelTools: Sendable {
     let logger: Logger
     /// What of the rates of addresses is used.
     let rates = SharedRates()
+    /// How many attempts are under way to each address.
+    let places = SharedPlaces()
     /// Publishes that this machine has a new way out: what failed is worth another try.
     package let networkReturns = Broadcast<Void>()
     /// How much may wait for a channel.

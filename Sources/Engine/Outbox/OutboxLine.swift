@@ -8,7 +8,7 @@ import Tracking
 /// The pending entries of one channel, sent a few at a time, in order for each run and item.
 actor OutboxLine: Keeper {
     /// How many attempts are under way at most.
-    private static let width = 4
+    private static let width = SharedPlaces.width
     /// How far the line is looked along; a person's test stands at its head.
     private static let lookAhead = 16
 
@@ -43,7 +43,7 @@ actor OutboxLine: Keeper {
     }
 
     func run() async throws {
-        defer { for id in underWay { inHand.endSending(id) } }
+        defer { for id in underWay { letGo(of: id) } }
         try await follow()
     }
 
@@ -126,17 +126,22 @@ actor OutboxLine: Keeper {
             }
             // Refused while it is rewritten; the end of that rings.
             guard inHand.beginSending(entry.id, readAfter: rewritings) else { continue }
+            // Another channel leads to the same address; the end of one of its attempts rings.
+            guard tools.places.take(for: channel, ringing: loop.bell) else {
+                inHand.endSending(entry.id)
+                break
+            }
             switch keeper.ask(isTest: entry.type == EventType.test.rawValue, at: now) {
             case .granted:
                 tools.rates.take(for: channel, on: clock)
                 underWay.insert(entry.id)
                 due.append(entry)
             case .waitUntil(let moment):
-                inHand.endSending(entry.id)
+                letGo(of: entry.id)
                 // A test further back in the line may go all the same.
                 wakeAt = min(wakeAt ?? moment, moment)
             case .waitForProbe, .refused:
-                inHand.endSending(entry.id)
+                letGo(of: entry.id)
             }
         }
         return (due, wakeAt)
@@ -247,9 +252,15 @@ actor OutboxLine: Keeper {
     private func release(_ ends: [OutboxEnd]) {
         for end in ends {
             underWay.remove(end.entry.id)
-            inHand.endSending(end.entry.id)
+            letGo(of: end.entry.id)
             unsettled.removeAll { $0.entry.id == end.entry.id }
         }
+    }
+
+    /// The entry is not being sent any more.
+    private func letGo(of id: String) {
+        inHand.endSending(id)
+        tools.places.giveBack(for: channel)
     }
 
     private func record(_ ends: [OutboxEnd], isEntryGone: Bool = false) async throws(LedgerError) {

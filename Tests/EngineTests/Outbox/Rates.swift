@@ -8,6 +8,8 @@ import Testing
 import Timeline
 import WebhookChannel
 
+@testable import Engine
+
 @Suite(.timeLimit(.minutes(5))) struct `a channel with a rate` {
     @Test func `is sent no more than its rate, and the rest when there is room`() async throws {
         let server = try await HookServer()
@@ -41,5 +43,24 @@ import WebhookChannel
             tower.clock.advance(by: .seconds(30))
             try await tower.until { try await delivered() == 4 }
         }
+    }
+}
+
+@Suite struct `the places of an address` {
+    @Test func `are shared by the channels that lead there, and who waits for one is rung`() async throws {
+        let curl = try CurlMulti()
+        let (one, two) = (
+            try makeHook("one", to: "http://127.0.0.1:1/x", curl: curl),
+            try makeHook("two", to: "http://127.0.0.1:1/x", curl: curl)
+        )
+        let other = try makeHook("other", to: "http://127.0.0.1:1/y", curl: curl)
+        let (places, bell) = (SharedPlaces(), Bell())
+        for channel in [one, two, one, two] { #expect(places.take(for: channel, ringing: bell)) }
+        #expect(!places.take(for: two, ringing: bell))
+        #expect(places.take(for: other, ringing: Bell()))
+        places.giveBack(for: one)
+        try await bell.wait(until: nil, on: ManualClock(now: .now))
+        #expect(places.take(for: two, ringing: bell))
+        #expect(!places.take(for: one, ringing: bell))
     }
 }
