@@ -38,7 +38,7 @@ let stations: [Target] = [
             "Ledger", "API", .logging, .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
-    effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
+    effect("DesktopChannel", ["Timeline", "Tracking", "Grouping", "Delivery", "DBus", "Host", .logging]),
     effect("Curl", ["CCurl"]),
     effect("WebhookChannel", ["Timeline", "Grouping", "Delivery", "Curl", .crypto, .logging]),
     effect("ProgramChannel", ["Timeline", "Tracking", "Delivery", "Performing", "Host"]),
@@ -143,7 +143,10 @@ let suites: [Target] = [
     suite("DBusTests", ["DBus", "TestSupport"]),
     suite(
         "DesktopChannelTests",
-        ["Timeline", "Tracking", "Grouping", "Delivery", "DBus", "DesktopChannel", "TestSupport", .logging]),
+        [
+            "Timeline", "Tracking", "Grouping", "Delivery", "DBus", "DesktopChannel", "Host", "TestSupport",
+            .logging,
+        ]),
     suite("CurlTests", ["Curl", "TestSupport"]),
     suite(
         "WebhookChannelTests",

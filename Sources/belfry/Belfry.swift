@@ -50,6 +50,7 @@ struct Belfry: ParsableCommand {
                 subcommands: [
                     OutboxCommand.self, ChannelCommand.self, TokenCommand.self, WhyCommand.self,
                     ExpectCommand.self, SilenceCommand.self, DigestCommand.self, ReplayCommand.self,
+                    AgentCommand.self,
                 ]),
             CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),
         ])

@@ -23,7 +23,7 @@ struct Belfryd: AsyncParsableCommand {
               belfryd backup belfry.sqlite          copies the ledger of a running daemon
             """,
         version: Version.text,
-        subcommands: [Listen.self, Send.self, Backup.self, Restore.self, ReplayCommand.self])
+        subcommands: [Listen.self, Send.self, Agent.self, Backup.self, Restore.self, ReplayCommand.self])
 
     @OptionGroup var places: Places
 

@@ -20,6 +20,8 @@ actor Channels {
     private let programs: ProgramDesk
     /// Where the daemon is reached.
     private let socket: String
+    /// Where agents of users connect.
+    private let agents: AgentHub
     private let clock: any WallClock
     private let logger: Logger
     private var made: [String: (setting: ChannelSetting, channel: any Channel, version: Int)] = [:]
@@ -28,8 +30,10 @@ actor Channels {
     private var waiting: [String: ChannelSetting] = [:]
 
     init(
-        curl: CurlMulti, programs: ProgramDesk, socket: String, clock: any WallClock, logger: Logger
+        curl: CurlMulti, programs: ProgramDesk, socket: String, agents: AgentHub, clock: any WallClock,
+        logger: Logger
     ) {
+        self.agents = agents
         self.curl = curl
         self.programs = programs
         self.socket = socket
@@ -140,6 +144,9 @@ actor Channels {
         let userAgent = "Belfry/\(Version.text)"
         switch setting.form.carrier {
         case .desktop(let form):
+            if let user = form.user {
+                return AgentDesktop(name: setting.name, form: form, user: user, hub: agents, clock: clock)
+            }
             return Desktop(
                 name: setting.name, form: form,
                 bus: SessionBus(environment: Machine.environment, userID: geteuid()),

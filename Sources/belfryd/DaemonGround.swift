@@ -3,6 +3,7 @@ import APIServer
 import Bots
 import Curl
 import Delivery
+import DesktopChannel
 import Engine
 import GatewayClient
 import Host
@@ -24,6 +25,8 @@ struct DaemonGround {
     let curl: CurlMulti
     /// Who has the programs of channels run.
     let programs: ProgramDesk
+    /// Where agents of users connect.
+    let agents: AgentHub
     let source: ConfigurationSource
     let activeConfiguration: ActiveConfiguration
     let ledger: any Ledger
@@ -55,10 +58,12 @@ struct DaemonGround {
                 fetch: { await reader.page($0.address, from: $0.from, allow: $1.allow) },
                 search: { await reader.search($0.words, count: $0.count, by: $1, key: $0.key) }))
         programs = ProgramDesk(folder: paths.warden + "/notices")
+        agents = AgentHub(path: AgentHub.path(beside: paths.socket), logger: logger)
         source = ConfigurationSource(
             files: files, zones: zones, links: try QuestionLinks.inState(paths.state),
             channels: Channels(
-                curl: curl, programs: programs, socket: paths.socket, clock: clock, logger: logger))
+                curl: curl, programs: programs, socket: paths.socket, agents: agents, clock: clock,
+                logger: logger))
         let choice = LedgerChoice(state: paths.state)
         do {
             var configuration = try await source.read(.start, isOtherBot: { _ in true })

@@ -3,6 +3,7 @@ import ArgumentParser
 import Cron
 import Curl
 import Delivery
+import DesktopChannel
 import Engine
 import Glibc
 import Grouping
@@ -118,8 +119,9 @@ private struct Sending {
         let isProgram = if case .program = setting.form.carrier { true } else { false }
         programs = isProgram ? try await ProgramRunner() : nil
         let desk = programs?.desk ?? ProgramDesk(folder: "/nonexistent")
+        let agents = AgentHub(path: "", logger: logger)
         (channel, _) = try await Channels(
-            curl: curl, programs: desk, socket: "", clock: clock, logger: logger
+            curl: curl, programs: desk, socket: "", agents: agents, clock: clock, logger: logger
         ).add(
             setting)
     }

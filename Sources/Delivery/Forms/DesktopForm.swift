@@ -6,7 +6,11 @@ import Tracking
 /// - Source: Desktop Notifications Specification 1.2; hints beyond it as dunst, mako, swaync, xfce and Plasma read them.
 package struct DesktopForm: ChannelForm {
     package static let kind = ChannelKind("desktop", isLevel: true)
-    package static let fields: [FormField] = []
+    package static let fields = [
+        FormField(
+            userKey, .word, "the user on whose desktop `belfry agent` shows it", example: "anna")
+    ]
+    private static let userKey = "user"
     package static let laterFields = ["sound", "urgency"]
 
     /// The name a server shows, and the prefix of tags.
@@ -15,6 +19,8 @@ package struct DesktopForm: ChannelForm {
     package var desktopEntry: String
     /// How long one call to the server may take.
     package var deadline: Duration
+    /// Whose desktop it is, shown by that user's agent; nil: that of the daemon's own session.
+    package var user: String?
 
     /// A desktop channel; left out, that of Belfry with a deadline of 2 s.
     package init(
@@ -25,7 +31,10 @@ package struct DesktopForm: ChannelForm {
         self.deadline = deadline
     }
 
-    package init(_ values: FormValues) throws(FormError) { self.init() }
+    package init(_ values: FormValues) throws(FormError) {
+        self.init()
+        user = values.text(Self.userKey)
+    }
 
     /// The sender on the session bus.
     package var carrier: FormCarrier { .desktop(self) }

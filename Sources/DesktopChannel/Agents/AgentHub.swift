@@ -1,0 +1,218 @@
+import Host
+package import Logging
+import Synchronization
+
+/// Where agents of users connect, and who of them shows which channels.
+///
+/// An agent gets what channels of its own user send, and nothing else: the kernel says whose it is.
+package final class AgentHub: Sendable {
+    private final class Seat: Sendable {
+        let link: AgentLink
+        let userID: UInt32
+        let user: String
+        /// The life of the agent; empty before its first words.
+        let instance = Mutex("")
+
+        init(_ link: AgentLink, userID: UInt32, user: String) {
+            (self.link, self.userID, self.user) = (link, userID, user)
+        }
+
+        func isOf(_ user: String) -> Bool { user == self.user || user == String(userID) }
+    }
+
+    private struct State {
+        /// Those who have said hello, the one that has been there longest first.
+        var seats: [Seat] = []
+        /// How many connections of each user there are.
+        var connections: [UInt32: Int] = [:]
+        var desktops: [ObjectIdentifier: AgentDesktop] = [:]
+        /// Who serves each of those.
+        var servers: [ObjectIdentifier: Seat] = [:]
+    }
+
+    /// How many connections a user may have, and how many there may be.
+    private static let (mostOfUser, mostOfAll) = (4, 64)
+
+    private let path: String
+    private let logger: Logger
+    private let userName: @Sendable (UInt32) -> String
+    private let state = Mutex(State())
+    private let (wanted, want) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// The place beside a daemon's control socket.
+    package static func path(beside socket: String) -> String {
+        SmallFile.parent(of: socket) + "/agents.sock"
+    }
+
+    /// A place for agents at `path`; `userName` is what a user is called by its number.
+    package init(
+        path: String, logger: Logger,
+        userName: @escaping @Sendable (UInt32) -> String = { Account.name(of: $0) }
+    ) {
+        (self.path, self.logger, self.userName) = (path, logger, userName)
+    }
+
+    // MARK: Connections
+
+    /// Takes connections until cancelled, from when a channel is first shown by agents.
+    ///
+    /// Anybody may connect.
+    package func run() async throws {
+        for await _ in wanted { break }
+        try Task.checkCancellation()
+        do {
+            try await listen()
+        } catch let error as HostError {
+            logger.error("agents can't connect", metadata: ["reason": "\(error)"])
+            let (never, end) = AsyncStream.makeStream(of: Never.self)
+            defer { end.finish() }
+            for await _ in never {}
+        }
+    }
+
+    private func listen() async throws {
+        let claim = try SocketClaim(path)
+        defer { withExtendedLifetime(claim) {} }
+        SmallFile.remove(path)
+        let listener = try LocalSocket.listen(path, mode: 0o666)
+        let wake = try WakeUp()
+        let (ends, end) = AsyncStream.makeStream(of: Never.self)
+        try BackgroundThread.start(named: "agents") { [self] in
+            accept(on: listener, until: wake)
+            end.finish()
+        }
+        await withTaskCancellationHandler {
+            for await _ in ends {}
+        } onCancel: {
+            wake.ring()
+        }
+        SmallFile.remove(path)
+        for seat in state.withLock(\.seats) { seat.link.close() }
+        try Task.checkCancellation()
+    }
+
+    private func accept(on listener: Descriptor, until wake: WakeUp) {
+        do throws(HostError) {
+            let poll = try EventPoll()
+            try poll.add(listener.raw, 1)
+            try poll.add(wake.raw, 2)
+            while true {
+                let ready = try poll.wait()
+                if ready.contains(where: { $0.token == 2 }) { return }
+                while let socket = try LocalSocket.accept(listener) { admit(socket) }
+            }
+        } catch {
+            logger.error("agents can't connect", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func admit(_ socket: Descriptor) {
+        guard let peer = try? LocalSocket.peer(of: socket), let link = try? AgentLink(socket) else { return }
+        let isFull = state.withLock { state in
+            let own = state.connections[peer.userID, default: 0]
+            let isFull =
+                own >= Self.mostOfUser || state.connections.values.reduce(0, +) >= Self.mostOfAll
+            if !isFull { state.connections[peer.userID] = own + 1 }
+            return isFull
+        }
+        guard !isFull else {
+            return logger.warning("an agent was refused: too many", metadata: ["user.id": "\(peer.userID)"])
+        }
+        let seat = Seat(link, userID: peer.userID, user: userName(peer.userID))
+        do throws(HostError) {
+            try link.start(named: "agent") { [weak self] in
+                self?.receive($0, from: seat) ?? false
+            } ended: { [weak self] in
+                self?.leave(seat)
+            }
+        } catch {
+            leave(seat)
+        }
+    }
+
+    private func leave(_ seat: Seat) {
+        let orphans = state.withLock { state in
+            state.seats.removeAll { $0 === seat }
+            state.connections[seat.userID, default: 1] -= 1
+            if state.connections[seat.userID] == 0 { state.connections[seat.userID] = nil }
+            let orphans = state.servers.filter { $0.value === seat }.compactMap { state.desktops[$0.key] }
+            for desktop in orphans { state.servers[ObjectIdentifier(desktop)] = nil }
+            return orphans
+        }
+        for desktop in orphans {
+            desktop.left()
+            assign(desktop)
+        }
+    }
+
+    // MARK: What they say
+
+    /// Returns whether it may go on.
+    private func receive(_ frame: AgentFrame, from seat: Seat) -> Bool {
+        if frame.kind == .hello {
+            guard let instance = frame.instance, instance.utf8.count <= 64 else { return false }
+            seat.instance.withLock { $0 = instance }
+            let waiting = state.withLock { state in
+                if !state.seats.contains(where: { $0 === seat }) { state.seats.append(seat) }
+                return Array(state.desktops.values)
+            }
+            logger.info("an agent connected", metadata: ["user": "\(seat.user)"])
+            for desktop in waiting { assign(desktop) }
+            return true
+        }
+        let desktop = state.withLock { state in
+            state.servers.first { $0.value === seat && state.desktops[$0.key]?.name == frame.channel }
+                .flatMap { state.desktops[$0.key] }
+        }
+        if let desktop { desktop.receive(frame, from: seat.instance.withLock(\.self)) }
+        // Also of a channel that is no longer served: it would be repeated for ever.
+        if frame.kind == .report, let number = frame.number {
+            var received = AgentFrame(.received, channel: frame.channel)
+            received.number = number
+            seat.link.send(received)
+        }
+        return true
+    }
+
+    // MARK: Channels
+
+    /// The channel is shown by an agent of its user from now on, as soon as there is one.
+    func attach(_ desktop: AgentDesktop) {
+        state.withLock { $0.desktops[ObjectIdentifier(desktop)] = desktop }
+        want.yield()
+        assign(desktop)
+    }
+
+    /// The channel is over.
+    func detach(_ desktop: AgentDesktop) {
+        let seat = state.withLock { state in
+            state.desktops[ObjectIdentifier(desktop)] = nil
+            return state.servers.removeValue(forKey: ObjectIdentifier(desktop))
+        }
+        seat?.link.send(AgentFrame(.leave, channel: desktop.name))
+    }
+
+    /// Sends a frame to who shows the channel; false: nobody does.
+    func send(_ frame: AgentFrame, of desktop: AgentDesktop) -> Bool {
+        guard let seat = state.withLock({ $0.servers[ObjectIdentifier(desktop)] }) else { return false }
+        seat.link.send(frame)
+        return true
+    }
+
+    /// Ends the connection of who shows the channel: it does not answer.
+    func drop(_ desktop: AgentDesktop) {
+        state.withLock { $0.servers[ObjectIdentifier(desktop)] }?.link.close()
+    }
+
+    private func assign(_ desktop: AgentDesktop) {
+        let seat = state.withLock { state -> Seat? in
+            let key = ObjectIdentifier(desktop)
+            guard state.desktops[key] != nil, state.servers[key] == nil,
+                let seat = state.seats.first(where: { $0.isOf(desktop.user) })
+            else { return nil }
+            state.servers[key] = seat
+            return seat
+        }
+        seat?.link.send(AgentFrame(.serve, channel: desktop.name))
+    }
+}

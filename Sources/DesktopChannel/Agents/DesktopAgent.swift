@@ -1,0 +1,141 @@
+package import Delivery
+import Grouping
+import Host
+package import Logging
+import Synchronization
+package import Timeline
+
+/// The agent of a user: shows on the desktop of its session what a daemon of another user sends it.
+///
+/// What happens on the desktop while the daemon is away is kept, and reported when it is back.
+package actor DesktopAgent {
+    /// A channel of the daemon on this desktop.
+    private struct Seat {
+        var desktop: any LevelChannel
+        var task: Task<Void, Never>
+        /// What shows each item, whether the daemon got to know it or not.
+        var shown: [ItemKey: RemoteID] = [:]
+    }
+
+    /// How many reports are kept; the oldest are dropped.
+    private static let mostReports = 512
+
+    private let instance: String
+    private let clock: any WallClock
+    private let logger: Logger
+    private let make: @Sendable (_ channel: String) -> any LevelChannel
+    private var seats: [String: Seat] = [:]
+    private var link: AgentLink?
+    /// What the daemon has not confirmed yet, in order.
+    private var reports: [AgentFrame] = []
+    private var last = 0
+
+    /// An agent whose desktops `make` makes; `instance` names this life of it.
+    package init(
+        instance: String, clock: any WallClock, logger: Logger,
+        make: @escaping @Sendable (_ channel: String) -> any LevelChannel
+    ) {
+        (self.instance, self.clock, self.logger, self.make) = (instance, clock, logger, make)
+    }
+
+    /// Serves the daemon that listens at `path`, and comes back to it when it does, until cancelled.
+    package func run(at path: String) async throws {
+        defer { for seat in seats.values { seat.task.cancel() } }
+        var (pause, isTold) = (Duration.milliseconds(250), false)
+        while !Task.isCancelled {
+            do throws(HostError) {
+                let socket = try LocalSocket.connect(path)
+                (pause, isTold) = (.milliseconds(250), false)
+                try await serve(socket)
+                logger.notice("the daemon closed the connection")
+            } catch {
+                if !isTold { logger.notice("no daemon is reached", metadata: ["reason": "\(error)"]) }
+                isTold = true
+            }
+            try await clock.sleep(until: clock.now + pause)
+            pause = min(pause * 2, .seconds(10))
+        }
+    }
+
+    private func serve(_ socket: Descriptor) async throws(HostError) {
+        let link = try AgentLink(socket)
+        let (frames, frame) = AsyncStream.makeStream(of: AgentFrame.self)
+        try link.start(named: "daemon") {
+            frame.yield($0)
+            return true
+        } ended: {
+            frame.finish()
+        }
+        self.link = link
+        var hello = AgentFrame(.hello)
+        hello.instance = instance
+        link.send(hello)
+        logger.info("connected")
+        for await frame in frames { await receive(frame) }
+        link.close()
+        self.link = nil
+    }
+
+    private func receive(_ frame: AgentFrame) async {
+        guard let channel = frame.channel else { return }
+        switch frame.kind {
+        case .serve: serve(channel)
+        case .leave: seats.removeValue(forKey: channel)?.task.cancel()
+        case .received:
+            guard let number = frame.number else { return }
+            reports.removeAll { $0.channel == channel && $0.number ?? 0 <= number }
+        case .show: await show(frame, on: channel)
+        case .close:
+            guard let remote = frame.remote, let seat = seats[channel] else { return }
+            for (item, known) in seat.shown where known == remote { seats[channel]?.shown[item] = nil }
+            await seat.desktop.close(remote)
+        case .badge: await seats[channel]?.desktop.showBadge(frame.unread ?? 0)
+        case .retry: await seats[channel]?.desktop.retryNow()
+        case .hello, .answer, .report: break
+        }
+    }
+
+    /// Shows what the channel sends from now on; what it was told before it is told again.
+    private func serve(_ channel: String) {
+        if seats[channel] == nil {
+            let desktop = make(channel)
+            let task = Task { [weak self] in
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { try? await desktop.run() }
+                    for await signal in desktop.signals { await self?.note(signal, of: channel) }
+                    group.cancelAll()
+                }
+            }
+            seats[channel] = Seat(desktop: desktop, task: task)
+        }
+        for report in reports where report.channel == channel { link?.send(report) }
+    }
+
+    private func note(_ signal: SurfaceSignal, of channel: String) {
+        if case .closed(let remote, _, _) = signal, let seat = seats[channel] {
+            for (item, known) in seat.shown where known == remote { seats[channel]?.shown[item] = nil }
+        }
+        last += 1
+        var frame = AgentFrame(.report, channel: channel)
+        (frame.number, frame.report) = (last, AgentReport(signal))
+        reports.append(frame)
+        if reports.count > Self.mostReports { reports.removeFirst() }
+        link?.send(frame)
+    }
+
+    private func show(_ frame: AgentFrame, on channel: String) async {
+        guard let notice = frame.notice, let seat = seats[channel] else { return }
+        var answer = AgentFrame(.answer, channel: channel)
+        answer.number = frame.number
+        do throws(DeliveryError) {
+            // A daemon that ended before it heard the answer shows it again, in the same place.
+            let remote = try await seat.desktop.show(
+                notice, replacing: frame.remote ?? seat.shown[notice.item])
+            seats[channel]?.shown[notice.item] = remote
+            answer.remote = remote
+        } catch {
+            answer.fault = AgentFault(error)
+        }
+        link?.send(answer)
+    }
+}

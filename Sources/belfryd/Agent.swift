@@ -1,0 +1,51 @@
+import ArgumentParser
+import Delivery
+import DesktopChannel
+import Glibc
+import Host
+import Logging
+import Timeline
+
+/// Shows on this session's desktop what the system daemon sends to channels of this user.
+struct Agent: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show on this desktop what the system daemon sends to this user.",
+        discussion: """
+            Serves channels of the system daemon that name this user (kind: desktop, user: NAME), \
+            and no others. Runs until SIGTERM, and waits for a daemon that is away. As a rule it is started by \
+            units/user/belfry-agent.service.
+
+            Examples:
+              belfry agent
+              belfry agent --socket /run/belfry/agents.sock
+            """)
+
+    @Option(help: ArgumentHelp("Where the daemon takes agents.", valueName: "path"))
+    var socket = "/run/belfry/agents.sock"
+
+    @Option(
+        help: ArgumentHelp(
+            "The log level: trace, debug, info, notice, warning or error.", valueName: "level"))
+    var logLevel = "notice"
+
+    func run() async throws {
+        Signals.ignoreBrokenPipes()
+        let (clock, logger) = (try SystemClock(), Log.make(level: logLevel))
+        let agent = DesktopAgent(instance: UniqueID.v4(), clock: clock, logger: logger) { channel in
+            Desktop(
+                name: channel, bus: SessionBus(environment: Machine.environment, userID: geteuid()),
+                clock: clock, logger: logger)
+        }
+        let arrivals = try Signals.stream()
+        let path = socket
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await agent.run(at: path) }
+            group.addTask {
+                for await signal in arrivals where signal != .hangup { return }
+            }
+            try await group.next()
+            group.cancelAll()
+            do { try await group.waitForAll() } catch is CancellationError {}
+        }
+    }
+}
