@@ -5,7 +5,7 @@ import API
 /// Words of the contract that belong to a later version; they are refused, and help does not name them.
 enum LaterVersion {
     private static let commands: Set<String> = [
-        "drain", "nodes", "replay",
+        "drain", "nodes",
     ]
 
     private static let flags: [String: Set<String>] = ["runs": ["--node"]]
