@@ -18,6 +18,10 @@ package struct WireChannel: Hashable, Sendable, Codable {
     package var when: [String]?
     /// Whether each thing is sent to it once, from the outbox, instead of edited in place; absent of one that is left out.
     package var hasOutbox: Bool?
+    /// The channel that is sent what does not arrive here.
+    package var fallback: String?
+    /// How often a sign of life is sent, in seconds.
+    package var heartbeatSeconds: Int?
 
     /// A channel in a state, without a past.
     package init(name: String, kind: String, state: String) {

@@ -14,6 +14,9 @@ extension DaemonHandler {
             var channel = channel
             channel.origin = configuration.ownChannels.contains(channel.name) ? "cli" : "file"
             channel.when = configuration.routing.words(to: channel.name).map(\.rawValue).sorted()
+            let safety = configuration.safety[channel.name]
+            channel.fallback = safety?.fallback
+            channel.heartbeatSeconds = safety?.heartbeat.map { Int($0.components.seconds) }
             return channel
         }
     }
