@@ -15,10 +15,17 @@ package actor FallbackKeeper: Keeper {
     let ledger: any Ledger
     var loop: KeeperLoop
     private let tools: ChannelTools
+    /// How long channels have after a start, and after the machine slept, before anything of theirs counts as late.
+    static let grace = Duration.seconds(60)
+    /// Nothing is late before.
+    private var graceUntil: Moment
+    /// When it was to look again.
+    private var planned: Moment?
 
     package init(_ tools: ChannelTools) {
         self.tools = tools
         ledger = tools.ledger
+        graceUntil = tools.clock.now + Self.grace
         loop = KeeperLoop(
             clock: tools.clock, logger: tools.logger, complaint: "fallbacks of channels can't be recorded")
     }
@@ -31,12 +38,21 @@ package actor FallbackKeeper: Keeper {
     func wakers() -> [Waker] { [commitsThatTouch(.outbox)] }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
-        let due = try await ledger.fallbacks(dueBy: loop.clock.now, limit: Self.batch)
+        let now = loop.clock.now
+        if let planned, now - planned > Self.grace { graceUntil = now + Self.grace }
+        planned = nil
+        // What was refused for good goes at once.
+        let moment = now < graceUntil ? Moment(seconds: 0) : now
+        let due = try await ledger.fallbacks(dueBy: moment, limit: Self.batch)
         for fallback in due {
             // Somebody was faster: looked at again with its commit.
             _ = try await ledger.commitUnlessFenced(try await changes(for: fallback))
         }
-        return due.count == Self.batch ? .atOnce : .earliest(try await ledger.nextFallback())
+        guard due.count < Self.batch else { return .atOnce }
+        planned = try await ledger.nextFallback().map {
+            $0 > graceUntil || now >= graceUntil ? $0 : graceUntil
+        }
+        return .earliest(planned)
     }
 
     private func changes(for fallback: FallbackRecord) async throws(LedgerError) -> [Change] {

@@ -42,6 +42,8 @@ actor SurfaceLine: Keeper {
     private var isBadgeStale = true
     /// Whether this machine has a new way out that nothing was tried by yet.
     private let hasNetworkReturned = Flag(false)
+    /// Nothing counts as late before: the channel may work after all.
+    private let graceUntil: Moment
     /// When the items of runs at work last changed, where the channel wants a pause between two versions.
     private var changed: [String: Moment] = [:]
     /// What the far end reported and could not be recorded yet.
@@ -53,6 +55,7 @@ actor SurfaceLine: Keeper {
         self.channel = channel
         self.tools = tools
         ledger = tools.ledger
+        graceUntil = tools.clock.now + FallbackKeeper.grace
         loop = tools.makeLoop(for: channel, complaint: "surfaces can't be recorded")
     }
 
@@ -302,7 +305,7 @@ actor SurfaceLine: Keeper {
             !OwnThread.isHeartbeat(surface.item)
         else { return nil }
         let begin = keeper.isOpen ? min(surface.wantedAt, keeper.since ?? now) : surface.wantedAt
-        let due = begin + safety.fallbackAfter
+        let due = max(begin + safety.fallbackAfter, graceUntil)
         guard error != nil || due <= now else { return due }
         let fact = "fallback.\(channel.name)/\(surface.item)"
         guard try await ledger.fact(named: fact) != "\(surface.wanted)",
