@@ -16,6 +16,24 @@ import Testing
         #expect(text(.bell, "make", "done") == "\u{07}")
     }
 
+    @Test func `is wrapped for the terminal behind tmux, but for the bell`() {
+        func wrapped(_ notice: TerminalNotice) -> String {
+            String(decoding: notice.bytes(title: "make", body: "done", throughTmux: true), as: UTF8.self)
+        }
+        #expect(wrapped(.osc9) == "\u{1B}Ptmux;\u{1B}\u{1B}]9;make: done\u{1B}\u{1B}\\\u{1B}\\")
+        #expect(wrapped(.bell) == "\u{07}")
+    }
+
+    @Test func `is of what a person who watches wants to know`() {
+        #expect(TerminalNotice.words(for: "run.failed") == "failed")
+        #expect(TerminalNotice.words(for: "question.asked") == "asks a question")
+        for type in [
+            "run.started", "run.completed", "run.progress", "message.posted", "question.answered", "",
+        ] {
+            #expect(TerminalNotice.words(for: type) == nil)
+        }
+    }
+
     @Test(arguments: TerminalNotice.allCases)
     func `can't be ended by what it says`(notice: TerminalNotice) {
         let hostile = text(notice, "x\u{1B}]0;title\u{07}y\n", "z\u{9C}\u{1B}\\[2J")

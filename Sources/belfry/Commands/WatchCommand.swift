@@ -20,6 +20,7 @@ struct WatchCommand: ParsableCommand {
               belfry watch
               belfry watch backup
               belfry watch backup#12 --json
+              belfry watch --notify auto                the terminal itself notifies, also over ssh
             """)
 
     @Argument(
@@ -29,19 +30,32 @@ struct WatchCommand: ParsableCommand {
     var target: RunTarget?
     @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
+    @Option(
+        help: ArgumentHelp(
+            "Have the terminal itself notify of failures and questions, or of the end of the run.",
+            valueName: "osc9|osc99|osc777|bell|auto"))
+    var notify: String?
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard let notify, !ShellHook.ways.contains(notify) else { return }
+        throw ValidationError("--notify takes one of \(ShellHook.ways.joined(separator: ", "))")
+    }
 
     func run() throws {
         let client = try common.client()
+        let notices = notify.map { TerminalNotices($0, Machine.environment) }
         if target == nil, let traits = interactive {
-            return try WatchSession(client, traits).run()
+            return try WatchSession(client, traits, notices).run()
         }
         let watcher = try LiveWatcher(client, common, progress, takesKeys: true)
         guard let run = target else {
             return try watcher.watch(isIdle: try client.ask(Endpoints.live()).isEmpty)
         }
         let known = try client.ask(Endpoints.run(run))
-        throw ExitCode(OutcomeCode.of(try watcher.follow(known)))
+        let end = try watcher.follow(known)
+        notices?.notify(of: end.name ?? "\(run)", RunText.state(end))
+        throw ExitCode(OutcomeCode.of(end))
     }
 }
 

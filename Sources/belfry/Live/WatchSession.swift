@@ -11,6 +11,8 @@ import Tracking
 final class WatchSession {
     private let client: DaemonClient
     private let traits: TerminalTraits
+    /// How the terminal itself notifies; nil: it does not.
+    private let notices: TerminalNotices?
     private let zone = Zones.local
     private let feed: EventFeed
     private let keys: LiveKeys
@@ -44,8 +46,9 @@ final class WatchSession {
     private static let logAge = Duration.milliseconds(900)
 
     /// Opens the feed and takes the terminal.
-    init(_ client: DaemonClient, _ traits: TerminalTraits) throws {
+    init(_ client: DaemonClient, _ traits: TerminalTraits, _ notices: TerminalNotices? = nil) throws {
         self.client = client
+        self.notices = notices
         self.traits = traits
         model = WatchModel(traits, zone: zone)
         painter = TerminalPainter(traits)
@@ -191,6 +194,7 @@ final class WatchSession {
                 try show(WireCoding.decode(WireLive.self, from: event.data.utf8))
             } else {
                 jobsAreOld = true
+                notices?.notify(of: try WireCoding.decode(WireEvent.self, from: event.data.utf8))
                 if event.name?.hasPrefix("question.") == true { try readQuestions() }
             }
         }

@@ -147,7 +147,8 @@ struct ShellReportCommand: ParsableCommand {
             let way =
                 TerminalNotice(rawValue: notify) ?? TerminalNotice(environment: Machine.environment)
             let end = request.text.split(separator: "\n").last.map(String.init) ?? ""
-            let bytes = way.bytes(title: request.title ?? "", body: end)
+            let bytes = way.bytes(
+                title: request.title ?? "", body: end, throughTmux: Machine.environment["TMUX"] != nil)
             // The shell's own output goes elsewhere; the terminal is still there.
             return try ControllingTerminal.write(bytes)
         }
