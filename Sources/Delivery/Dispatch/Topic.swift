@@ -35,13 +35,21 @@ package struct Topic: Hashable, Codable, Sendable {
 
     /// That of a version of an item, without the labels of its job.
     init(_ version: ItemSnapshot) {
-        var job: String?
+        self.init(job: Self.job(of: version), bot: version.bot, urgency: version.urgency)
+    }
+
+    /// The job that a version is about; what its runs say, and ask, is.
+    ///
+    /// Of a thread only where all that it shows was said by runs of one job.
+    package static func job(of version: ItemSnapshot) -> String? {
+        func job(of run: String?) -> String? { run?.split(separator: "#").first.map(String.init) }
         switch version.content {
-        case .job(let report): job = report.job
-        // `JOB#N`.
-        case .question(let question): job = question.run?.split(separator: "#").first.map(String.init)
-        case .messages, .storm: break
+        case .job(let report): return report.job
+        case .question(let question): return job(of: question.run)
+        case .messages(_, let last):
+            let jobs = Set(last.map { job(of: $0.run) })
+            return jobs.count == 1 ? jobs.first ?? nil : nil
+        case .storm: return nil
         }
-        self.init(job: job, bot: version.bot, urgency: version.urgency)
     }
 }

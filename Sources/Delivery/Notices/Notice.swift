@@ -127,7 +127,7 @@ package struct BotManner: Hashable, Sendable {
     package var sounds: [SoundKind: String] = [:]
     /// Whether its notices say that there is something, and not what.
     package var hidesText = false
-    /// The most characters shown of a job's texts; nil: as many as there are.
+    /// The most characters shown of what a job and its runs say; nil: as many as there are.
     package var previewCharacters: Int?
     /// Whether the bot answers what a person says to it.
     package var answers = false

@@ -17,6 +17,10 @@ package enum NoticeComposer {
         case .messages(let count, let last):
             let usual = item.urgency == .critical ? IconName.criticalMessage : IconName.message
             notice.icon = manner.icon ?? usual
+            var last = last
+            if let limit = manner.previewCharacters {
+                for index in last.indices { last[index].text = Preview.cut(last[index].text, to: limit) }
+            }
             speak(of: last, count: count, to: &notice)
             if manner.answers { notice.actions.append(reply) }
         case .job(let report):

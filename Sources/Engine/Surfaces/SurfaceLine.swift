@@ -401,9 +401,9 @@ actor SurfaceLine: Keeper {
         return notice
     }
 
-    /// How the job of an item is described now.
+    /// How the job that an item is about is described now.
     private func jobSpec(of snapshot: ItemSnapshot) async throws(LedgerError) -> JobSpec? {
-        guard case .job(let name) = snapshot.key else { return nil }
+        guard let name = Topic.job(of: snapshot) else { return nil }
         return try await ledger.job(named: name)?.spec
     }
 
