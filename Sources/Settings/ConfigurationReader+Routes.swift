@@ -135,19 +135,21 @@ extension ConfigurationReader {
         for field in fields where field.route.when.contains(.progress) {
             for name in field.names {
                 guard let setting = settings.first(where: { $0.name == name.scalar }),
-                    !setting.form.kind.isLevel
+                    !type(of: setting.form).takesProgress
                 else { continue }
                 name.warn(
                     "channel \"\(setting.name)\" gets no progress: it sends each thing once",
-                    hint: "progress is shown where a notification can be edited: \(Self.editing)")
+                    hint:
+                        "progress is shown where a notification can be edited or replaced, and sent to programs: "
+                        + Self.editing)
             }
         }
         return routing
     }
 
-    /// The kinds of channel that edit in place.
+    /// The kinds of channel that take progress.
     private static var editing: String {
-        let kinds = ChannelForms.all.map { form in form.kind }
-        return kinds.filter(\.isLevel).map(\.rawValue).joined(separator: ", ")
+        let kinds = ChannelForms.all.filter { form in form.takesProgress }.map { form in form.kind }
+        return kinds.map(\.rawValue).joined(separator: ", ")
     }
 }

@@ -21,6 +21,7 @@ struct DaemonParts {
     let replies: ReplyKeeper
     let questions: QuestionKeeper
     let finish: FinishKeeper
+    let progress: ProgressKeeper
     let judge: JudgeKeeper
     let bots: BotKeeper
     let watcher: GatewayKeeper
@@ -69,6 +70,9 @@ struct DaemonParts {
         expectations = ExpectationKeeper(
             ledger: ledger, clock: clock, zones: ground.zones.lookup, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
+        progress = ProgressKeeper(
+            ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
+            logger: logger)
         judge = JudgeKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         bots = BotKeeper(
             ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,

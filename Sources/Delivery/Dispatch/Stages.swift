@@ -17,6 +17,8 @@ package struct RouteStage: DispatchStage {
         if case .version(let version) = matter.subject, !channel.isLevel {
             if !matter.isReminder { guard case .messages = version.content else { return .ignore } }
         }
+        // A mail every quarter of a minute is no progress.
+        if matter.type == EventType.runProgress.rawValue, !channel.takesProgress { return .ignore }
         if let only = matter.only { return only.contains(channel.name) ? .pass : .ignore }
         let named = matter.named ?? rules.routing.channels(for: matter, at: now)
         if named.contains(channel.name) { return .pass }

@@ -305,13 +305,19 @@ package struct DispatchRules: Hashable, Sendable {
         package var isNear: Bool
         /// Who is at its other end.
         package var audience: Audience
+        /// Whether it can bear the progress of runs: it edits in place, replaces what it was sent, or is a program.
+        package var takesProgress: Bool
 
         /// A channel; left out, one is near that edits in place, and people are there; programs are elsewhere.
-        package init(_ name: String, isLevel: Bool, isNear: Bool? = nil, audience: Audience? = nil) {
+        package init(
+            _ name: String, isLevel: Bool, isNear: Bool? = nil, audience: Audience? = nil,
+            takesProgress: Bool? = nil
+        ) {
             self.name = name
             self.isLevel = isLevel
             self.isNear = isNear ?? isLevel
             self.audience = audience ?? (isLevel ? .people : .programs)
+            self.takesProgress = takesProgress ?? (isLevel || self.audience == .programs)
         }
     }
 

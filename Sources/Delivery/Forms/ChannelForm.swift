@@ -14,6 +14,9 @@ package protocol ChannelForm: Hashable, Sendable {
     static var laterFields: [String] { get }
     /// Who is at its other end; people, as left out.
     static var audience: Audience { get }
+    /// Whether the progress of runs may be sent to it: it edits in place, replaces what it was sent, or is a program; as left
+    /// out, the first and the last.
+    static var takesProgress: Bool { get }
 
     /// Settings as they were read.
     /// - Throws: ``FormError`` with the key at fault.
@@ -30,6 +33,7 @@ extension ChannelForm {
     package var kind: ChannelKind { Self.kind }
     package static var laterFields: [String] { [] }
     package static var audience: Audience { .people }
+    package static var takesProgress: Bool { kind.isLevel || audience == .programs }
     package var doubt: (message: String, hint: String)? { nil }
 }
 

@@ -38,14 +38,21 @@ package struct LiveActivityForm: HTTPForm {
             "aps": run.map { activity(bulletin, $0) } ?? .object(["alert": alert(bulletin)])
         ])
         return JSON.object([
-            "type": .string(push), "collapse": .string(bulletin.sequence), "payload": body,
+            "type": .string(push), "collapse": .string(bulletin.sequence),
+            // Pushes of progress don't count against the phone's budget.
+            "priority": EventType(rawValue: bulletin.matter.type) == .runProgress ? .int(5) : nil,
+            "payload": body,
         ]).bytes
     }
 
     private func activity(_ bulletin: Bulletin, _ run: JSON) -> JSON {
         let event = EventType(rawValue: bulletin.matter.type)
         let isStart = event == .runStarted
-        let isAtWork = isStart || event == .runBlocked
+        let isTooOld =
+            (run["startedAt"]?.text).flatMap { try? Moment(iso8601: $0) }
+            .map { bulletin.at - $0 >= Self.longestLife } ?? false
+        let isAtWork = isStart || !isTooOld && (event == .runBlocked || event == .runProgress)
+        let staleAt = (run["live"]?["staleAt"]?.text).flatMap { try? Moment(iso8601: $0) }
         // APNs drops an update that is older than the last one.
         let now = bulletin.at.seconds
         return .object([
@@ -58,6 +65,8 @@ package struct LiveActivityForm: HTTPForm {
             "input-push-token": isStart ? .int(1) : nil,
             "alert": isStart || bulletin.notice.ring ? alert(bulletin) : nil,
             "dismissal-date": isAtWork ? nil : .int(now + Self.shownAfterEnd),
+            // One in the past would never be shown.
+            "stale-date": isAtWork ? staleAt.flatMap { $0 > bulletin.at ? .int($0.seconds) : nil } : nil,
             "relevance-score": .int(bulletin.standing == .wrong ? 100 : 50),
         ])
     }
@@ -87,7 +96,8 @@ package struct LiveActivityForm: HTTPForm {
         let push = JSON(parsing: parcel.body[...])
         let headers = [
             HTTPRequest.Header("apns-push-type", push?["type"]?.text ?? "alert"),
-            .init("apns-priority", "10"), .init("apns-collapse-id", push?["collapse"]?.text ?? ""),
+            .init("apns-priority", push?["priority"]?.int == 5 ? "5" : "10"),
+            .init("apns-collapse-id", push?["collapse"]?.text ?? ""),
         ]
         return HTTPRequest(
             url: reach.url.text, headers: [.json] + headers + AccessToken.bearer(secrets),
@@ -107,6 +117,8 @@ package struct LiveActivityForm: HTTPForm {
     private static let longestText = 600
     /// Seconds.
     private static let shownAfterEnd: Int64 = 900
+    /// The system ends an activity after eight hours; it is ended with its last state before.
+    private static let longestLife = Duration.seconds(7 * 3600 + 45 * 60)
 
     private static let hints = [
         "BadDeviceToken": "the relay has the token of another app, or of another environment",

@@ -9,6 +9,8 @@ import Tracking
 /// - Source: ntfy's documentation, "Publish as JSON", "Updating notifications", "Limitations".
 package struct NtfyForm: HTTPForm {
     package static let kind = ChannelKind("ntfy", isLevel: false)
+    /// What follows of a run replaces what is there.
+    package static let takesProgress = true
     package static let fields =
         [
             FormField("url", .address, "the topic", example: "https://ntfy.sh/my-topic"),

@@ -58,13 +58,17 @@ package struct EngineConfiguration: Sendable {
     ///
     /// Also of channels that were left out: what is for them waits until they are back.
     package var rules: DispatchRules {
-        func channel(_ name: String, _ kind: ChannelKind, _ audience: Audience?) -> DispatchRules.Channel {
+        func channel(
+            _ name: String, _ kind: ChannelKind, _ form: (any ChannelForm)?
+        ) -> DispatchRules.Channel {
             DispatchRules.Channel(
-                name, isLevel: kind.isLevel, isNear: kind == DesktopForm.kind, audience: audience)
+                name, isLevel: kind.isLevel, isNear: kind == DesktopForm.kind,
+                audience: form.map { type(of: $0).audience },
+                takesProgress: form.map { type(of: $0).takesProgress })
         }
-        let present = channels.map { channel($0.name, $0.kind, type(of: $0.form).audience) }
+        let present = channels.map { channel($0.name, $0.kind, $0.form) }
         let missing = leftOut.compactMap { left in
-            left.channel.map { channel($0.name, $0.kind, left.form.map { type(of: $0).audience }) }
+            left.channel.map { channel($0.name, $0.kind, left.form) }
         }
         var rules = DispatchRules(routing: routing, channels: present + missing)
         rules.silenced = silenced

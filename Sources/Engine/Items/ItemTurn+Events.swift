@@ -38,7 +38,8 @@ extension ItemTurn {
         case .itemActed(let action): takeAction(action, at: record.event.at)
         case .runLate(let run), .runSlow(let run), .runStuck(let run), .runFlapping(let run):
             takeCharge(of: run, record)
-        case .messageGroup, .runProgress, .test, .unknown:
+        case .runProgress(let run): takeProgress(of: run, record)
+        case .messageGroup, .test, .unknown:
             return
         }
     }
@@ -256,6 +257,22 @@ extension ItemTurn {
         post(text, in: thread, on: shown, by: record, ringAgainAfter: .zero)
     }
 
+    /// Sends how far a run is where that is sent at all; items that are edited in place show it by themselves.
+    private mutating func takeProgress(of name: Fact.Run, _ record: EventRecord) {
+        guard let run = input.runs[name.id], !run.state.isEnded, let live = run.live else { return }
+        let spec = run.spec ?? input.specs[run.id]
+        guard spec?.notify != .never else { return }
+        var matter = Matter(record.event.fact)
+        (matter.wish, matter.topic.labels) = (spec?.notify, spec?.labels ?? [:])
+        let fact = JobFact(live, at: now)
+        _ = dispatch(record, matter) { turn in
+            (
+                turn.notice(of: fact, job: run.job, bot: run.bot, icon: spec?.icon),
+                turn.object("run", WireRun(run, live: live, at: turn.now))
+            )
+        }
+    }
+
     private mutating func takeSlots(
         _ slots: Fact.Slots, _ state: RunState, _ record: EventRecord
     ) {
@@ -464,7 +481,10 @@ extension ItemTurn {
                 continue
             case .hold where isLevel: shown.append(verdict.channel)
             case .send(let dispatch):
-                if let bot = matter.topic.bot { standing.ring(on: verdict.channel, bot, at: now, by: rules) }
+                // Progress disturbs nobody.
+                if let bot = matter.topic.bot, record.event.type != .runProgress {
+                    standing.ring(on: verdict.channel, bot, at: now, by: rules)
+                }
                 let made = bulletin ?? make(self)
                 bulletin = made
                 insert(dispatch, record, to: verdict.channel, nil, made)

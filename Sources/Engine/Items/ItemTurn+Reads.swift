@@ -162,7 +162,7 @@ extension Fact {
     /// The id of the run that an item, or a webhook, is to show.
     fileprivate var shownRun: String? {
         switch self {
-        case .runLate, .runSlow, .runStuck, .runFlapping: columns.run
+        case .runLate, .runSlow, .runStuck, .runFlapping, .runProgress: columns.run
         default: if case .job? = itemKey { columns.run } else { nil }
         }
     }
