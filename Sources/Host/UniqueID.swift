@@ -14,17 +14,6 @@ package enum UniqueID {
         return text(milliseconds << 16 | 0x7000 | fraction, variant(RandomBytes.word()))
     }
 
-    /// A version 8 id that is always the same for one name: whoever asks again after a crash asks under it.
-    ///
-    /// - Source: RFC 9562, section 5.8; two FNV-1a hashes.
-    package static func named(_ name: String) -> String {
-        func hash(_ start: UInt64) -> UInt64 {
-            name.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        }
-        let (one, two) = (hash(0xCBF2_9CE4_8422_2325), hash(0x9E37_79B9_7F4A_7C15))
-        return text(one & ~0xF000 | 0x8000, variant(two))
-    }
-
     /// A version 4 id: 122 random bits.
     package static func v4() -> String {
         text(RandomBytes.word() & ~0xF000 | 0x4000, variant(RandomBytes.word()))

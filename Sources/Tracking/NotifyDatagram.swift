@@ -4,7 +4,7 @@
 /// `X_STATE` (`working`, `blocked`, `blocked:permission`, `blocked:question`, `blocked:auth`),
 /// `X_ETA_SEC`, `X_TASK` (a part of the work such as `build/linux`, of which progress and state are then, and which
 /// may also be `done`, `failed` or `clear`) and any `X_WORD_PROGRESS` with a percentage, as systemd-importd sends it.
-/// Everything else is ignored.
+/// `X_QUESTION` asks a person; see ``ReportedQuestion``. Everything else is ignored.
 ///
 /// - Source: sd_notify(3).
 public struct NotifyDatagram: Hashable, Sendable {
@@ -15,6 +15,8 @@ public struct NotifyDatagram: Hashable, Sendable {
     public var report: ProgressReport
     /// Whether the job reported that it has started up.
     public var isReady: Bool
+    /// What the job asks a person; `nil`: nothing, or nothing that can be asked.
+    public var question: ReportedQuestion?
 
     /// Reads a datagram.
     ///
@@ -28,6 +30,7 @@ public struct NotifyDatagram: Hashable, Sendable {
         }
         report = reading.finished
         isReady = reading.isReady
+        question = reading.question
     }
 
     private struct Reading {
@@ -36,6 +39,8 @@ public struct NotifyDatagram: Hashable, Sendable {
         var part: String?
         var partWord: ReportedPart.Word?
         var status: String?
+        /// The keys of a question with their values.
+        var asked: [String: String] = [:]
 
         mutating func apply(_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
             switch String(decoding: key.prefix(40), as: UTF8.self) {
@@ -48,12 +53,21 @@ public struct NotifyDatagram: Hashable, Sendable {
                 report.word = ProgressReport.Word(text(value))
                 partWord = ReportedPart.Word(text(value))
             case "X_ETA_SEC": report.etaSeconds = ReportNumber.decimal(value)
+            case "X_QUESTION", "X_QUESTION_KEY", "X_CHOICES", "X_DEFAULT", "X_AFTER":
+                asked[String(decoding: key, as: UTF8.self)] = text(value)
             case "X_TASK": part = value.isEmpty ? nil : text(value)
             case let other where other.hasPrefix("X_") && other.hasSuffix("_PROGRESS"):
                 // Its own key is the clearer word, in whatever order they come.
                 if report.progress == nil { applyProgress(ReportNumber.percent(value)) }
             default: break
             }
+        }
+
+        var question: ReportedQuestion? {
+            guard let words = asked["X_QUESTION"] else { return nil }
+            return ReportedQuestion(
+                text: words, key: asked["X_QUESTION_KEY"] ?? "", choices: asked["X_CHOICES"],
+                fallback: asked["X_DEFAULT"], after: asked["X_AFTER"])
         }
 
         private mutating func applyProgress(_ progress: ProgressReport?) {

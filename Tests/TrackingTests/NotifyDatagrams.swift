@@ -67,3 +67,35 @@ import Tracking
         #expect(read("STATUS=" + String(repeating: "x", count: 8186)) == nil)
     }
 }
+
+@Suite struct `a question in a datagram` {
+    private func question(_ text: String) -> ReportedQuestion? {
+        NotifyDatagram(Array(text.utf8)[...])?.question
+    }
+
+    @Test func `has choices, a key, a deadline and a default`() throws {
+        let plain = try #require(question("X_QUESTION=Deploy?"))
+        #expect(plain.text == "Deploy?" && plain.key == "Deploy?" && plain.choices == ["yes", "no"])
+        #expect(plain.fallback == nil && plain.openFor == nil)
+        let whole = try #require(
+            question(
+                "X_DEFAULT=later\nX_AFTER=1h30m\nX_CHOICES= now , later\nSTATUS=x\nX_QUESTION=When?\nX_QUESTION_KEY=k"
+            ))
+        #expect(whole.choices == ["now", "later"] && whole.key == "k")
+        #expect(whole.fallback == "later" && whole.openFor == .seconds(5400))
+        #expect(try #require(question("X_QUESTION=Name?\nX_CHOICES=")).choices.isEmpty)
+        #expect(ReportedQuestion.id(of: "k", in: "r") != ReportedQuestion.id(of: "k", in: "s"))
+    }
+
+    @Test(arguments: [
+        "X_QUESTION= ", "X_CHOICES=a,b", "X_QUESTION=a\nX_CHOICES=x,X", "X_QUESTION=a\nX_AFTER=soon",
+        "X_QUESTION=a\nX_AFTER=0s", "X_QUESTION=a\nX_DEFAULT=yes",
+        "X_QUESTION=a\nX_DEFAULT=maybe\nX_AFTER=1m",
+        "X_QUESTION=a\nX_CHOICES=" + String(repeating: "x", count: 61),
+        "X_QUESTION=a\nX_CHOICES=1,2,3,4,5,6,7,8,9,10,11",
+        "X_QUESTION=" + String(repeating: "x", count: 4001), "X_QUESTION=a\nX_CHOICES=a, ,b",
+    ])
+    func `that can't be asked is none`(text: String) {
+        #expect(question(text) == nil)
+    }
+}

@@ -46,7 +46,7 @@ enum RunTools {
     ) { request throws(APIError) in
         let run = try request.underWay
         var asked = AskRequest(
-            id: UniqueID.named("question:" + request.key), text: request.arguments.text("question") ?? "")
+            id: NamedID.of("question:" + request.key), text: request.arguments.text("question") ?? "")
         asked.choices = request.arguments.texts("choices")
         asked.reply = asked.choices == nil
         asked.afterMs = Int64(request.arguments.whole("minutes") ?? 60) * 60_000

@@ -32,8 +32,11 @@ extension RunKeeper {
         case .progress(let key, let report):
             await receive(key, at: now, into: &steps) { await $0.receive(report, of: key.run, at: now) }
         case .notify(let key, let datagrams):
-            for report in datagrams.compactMap({ NotifyDatagram($0[...])?.report }) {
-                await receive(key, at: now, into: &steps) { await $0.receive(report, of: key.run, at: now) }
+            for datagram in datagrams.compactMap({ NotifyDatagram($0[...]) }) {
+                await receive(key, at: now, into: &steps) {
+                    await $0.receive(datagram.report, of: key.run, at: now)
+                }
+                if let question = datagram.question, let run = known(key) { await ask(question, in: run) }
             }
         case .ended(let record): await ended(record, from: link, into: &steps)
         case .unknown(let key):

@@ -394,7 +394,8 @@ extension RunKeeper {
         step.live = last?.live
         step.move.profile = last?.profile
         // Commands of one name may do different things.
-        if after.kind == .exec, case .command(let list)? = (after.spec ?? runs.active[after.id]?.spec)?.action {
+        if after.kind == .exec, case .command(let list)? = (after.spec ?? runs.active[after.id]?.spec)?.action
+        {
             step.move.profile?.arguments = RunProfile.mark(ofArguments: list)
         }
         runs.noteEnd(after)

@@ -6,6 +6,7 @@ import Host
 import Ledger
 import TerminalView
 import Timeline
+import Tracking
 
 struct ConfirmCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,6 +24,11 @@ struct ConfirmCommand: ParsableCommand {
               size=$(belfry confirm "Which size?" --choices small,medium,large)
               name=$(belfry confirm "What shall it be called?" --reply)
               belfry confirm "Restart the router?" --grace 2m
+
+            A job may ask early and go on: systemd-notify X_QUESTION="Deploy?"
+            X_QUESTION_KEY=deploy. With --key it then waits for that answer:
+
+              belfry confirm "Deploy?" --key deploy && ./deploy
             """)
 
     @Argument(help: "The question.")
@@ -58,6 +64,10 @@ struct ConfirmCommand: ParsableCommand {
     var wait: DurationArgument?
     @Flag(help: "Accept any text as the answer.")
     var reply = false
+    @Option(
+        help: ArgumentHelp(
+            "In a job: ask once under this key in a run, also after X_QUESTION_KEY.", valueName: "key"))
+    var key: String?
     @Option(help: ArgumentHelp("The bot that asks.", valueName: "bot"), completion: Completions.bots)
     var bot: String?
     @OptionGroup var common: CommonOptions
@@ -102,6 +112,12 @@ struct ConfirmCommand: ParsableCommand {
         request.reply = reply ? true : nil
         request.bot = bot
         request.run = Machine.environment["BELFRY_RUN_ID"]
+        if let key {
+            guard let run = request.run else {
+                throw APIError(.badValue, "--key works in a job alone: BELFRY_RUN_ID is not set")
+            }
+            (request.id, request.keep) = (ReportedQuestion.id(of: key, in: run), true)
+        }
         var waiter = QuestionWaiter(client: try common.client(), request: request)
         waiter.asked = { question in
             guard isatty(STDERR_FILENO) == 1 else { return }

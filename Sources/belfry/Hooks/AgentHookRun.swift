@@ -84,7 +84,7 @@ struct AgentHookRun {
         let end = Duration.sinceBoot + (wait ?? Self.parkingWait)
         var (answers, isOpen, isWithdrawn) = ([String](), false, false)
         for (place, question) in questions.enumerated() {
-            let id = UniqueID.named("question \(run) \(call) \(place)")
+            let id = NamedID.of("question \(run) \(call) \(place)")
             var request = request(question, id: id, of: hook)
             (request.keep, request.run) = (true, run)
             let waiter = QuestionWaiter(client: client, request: request)

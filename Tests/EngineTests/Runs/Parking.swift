@@ -190,6 +190,39 @@ private final class HeldPerformer: Performer {
     }
 }
 
+@Suite(.timeLimit(.minutes(5))) struct `what a job asks by a datagram` {
+    @Test func `is a question of its run, once for each key, while it goes on`() async throws {
+        let bots = HeldPerformer()
+        try await RunScene.run(in: WardenHome(), performers: [.bots: bots]) { scene in
+            var spec = JobSpec.manual("news", "true")
+            spec.action = .prompt("What is new?")
+            let run = try await scene.queue(spec)
+            var orders = bots.orders.makeAsyncIterator()
+            let order = try #require(await orders.next())
+            try await scene.run(run) { $0.state == .running }
+            func send(_ text: String) { bots.report([.notify(order.key, datagrams: [Array(text.utf8)])]) }
+            send("X_QUESTION=Deploy?\nX_QUESTION_KEY=deploy\nX_AFTER=30m\nX_DEFAULT=no\nX_PROGRESS=0.5")
+            send("X_QUESTION=Deploy now?\nX_QUESTION_KEY=deploy")
+            send("X_QUESTION=   \nX_PROGRESS=0.6")
+            send("X_QUESTION=Its name?\nX_CHOICES=")
+            // Comes after all of them.
+            send("X_PROGRESS=0.7")
+            try await scene.live(run) { $0.progress == 0.7 }
+            let asked = try await scene.ledger.openQuestions()
+            #expect(asked.map(\.question.text) == ["Deploy?", "Its name?"])
+            #expect(
+                asked.map(\.run) == [run.id, run.id] && asked.map(\.question.run) == [run.name, run.name])
+            #expect(asked.first?.id == ReportedQuestion.id(of: "deploy", in: run.id))
+            let first = try #require(asked.first?.question)
+            #expect(first.choices == ["yes", "no"] && first.fallback == "no")
+            #expect(first.deadline == first.askedAt + .seconds(1800))
+            #expect(asked.last?.question.takesText == true && asked.last?.question.deadline == nil)
+            bots.end(order) { $0.reply = "Done." }
+            #expect(try await scene.end(of: run).state == .completed)
+        }
+    }
+}
+
 /// Ids of questions that a test makes again.
 private enum UniqueQuestion {
     static func id(of run: String, _ place: Int) -> String { String(run.dropLast()) + String(place) }
