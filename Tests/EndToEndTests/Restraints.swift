@@ -106,4 +106,26 @@ import Testing
         #expect(try await belfry.run("replay").code == 2)
     }
 
+    @Test func `are silenced with their job, also what its runs say by a command`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let program = try BuiltProgram.path("belfry")
+        let belfry = try await home(
+            """
+            zone: UTC
+            bots: { ops: }
+            jobs: { talker: { schedule: manual, shell: "'\(program)' notify 'from the job' --bot ops --urgency critical" } }
+            channels: { desk: { kind: desktop } }
+            routes: [{ when: [failed, message], to: [desk] }]
+            """, bus: bus)
+        _ = try await belfry.run("silence", "add", "job=talker", "--for", "2h")
+        let run = try await belfry.run("run", "talker", "--follow")
+        #expect(run.code == 0, "\(run.text)")
+        try await belfry.run(
+            "notify", "by hand", "--bot", "ops", "--thread", "other", "--urgency", "critical")
+        #expect(try await server.next()?.body == "by hand")
+        let messages = try await belfry.json("messages", "ops").list
+        #expect(messages.last?["text"].text == "from the job" && messages.last?["run"].text == "talker#1")
+    }
+
 }

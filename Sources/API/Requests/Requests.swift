@@ -36,6 +36,8 @@ package struct NotifyRequest: Hashable, Sendable, Codable {
     package var replace: String?
     /// Taken back after this long, milliseconds.
     package var expireMs: Int64?
+    /// The id of the run that says it: the rules for its job hold; one that does not exist is left out.
+    package var run: String?
 
     /// A request to say `text`, everything else as usual.
     package init(text: String) {

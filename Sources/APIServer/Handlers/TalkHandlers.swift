@@ -60,8 +60,10 @@ extension DaemonHandler {
             guard milliseconds > 0 else { throw APIError(.badValue, "expire is a duration above zero") }
             return Duration.milliseconds(milliseconds)
         }
+        var run: RunRecord?
+        if let id = asked.run { run = try await reading(await control.ledger.run(id: id)) }
         let record = try await asking(
-            await control.post(run: nil, to: asked.to) { id, at in
+            await control.post(run: run?.id, to: asked.to) { id, at in
                 Message(
                     id: id, bot: bot.name,
                     thread: asked.to.map(DirectThread.name) ?? asked.thread ?? "main", text: asked.text,
@@ -69,7 +71,7 @@ extension DaemonHandler {
                     appearance: Appearance(
                         icon: asked.icon, soundName: asked.sound, category: asked.category,
                         expireAfter: expire),
-                    replaceKey: asked.replace)
+                    replaceKey: asked.replace, run: run?.name)
             })
         return WireMessage(record)
     }

@@ -109,6 +109,7 @@ struct NotifyCommand: ParsableCommand {
         request.category = category
         request.replace = replace
         request.expireMs = expire?.milliseconds
+        request.run = Machine.environment["BELFRY_RUN_ID"]
         let message: WireMessage = try common.client().ask(Endpoints.notify(body: request))
         if common.json { StandardOutput.print(try WireCoding.text(message)) }
     }
