@@ -7,8 +7,6 @@ package final class AgentDesktop: LevelChannel {
     private struct State {
         var waiting: [Int: CheckedContinuation<Result<RemoteID, DeliveryError>, Never>] = [:]
         var last = 0
-        /// Whether an agent was there since the channel is served.
-        var wasThere = false
         /// The last report of each life of an agent.
         var reported: [String: Int] = [:]
     }
@@ -65,14 +63,18 @@ package final class AgentDesktop: LevelChannel {
                     returning: .failure(frame.fault?.error ?? .giveUp(.badAnswer, detail: "of the agent")))
             }
         case .report:
-            guard let number = frame.number, let known = frame.report?.signal else { return }
+            guard let report = frame.report, let known = report.signal else { return }
+            guard let number = frame.number else {
+                // Who is there is said again to each daemon, and counts as often as it is said.
+                if report.isPresence { signal.yield(known) }
+                return
+            }
             let isNew = state.withLock { state in
                 if number <= state.reported[instance] ?? 0 { return false }
                 if state.reported.count >= Self.livesKept, state.reported[instance] == nil {
                     state.reported = [:]
                 }
                 state.reported[instance] = number
-                state.wasThere = true
                 return true
             }
             if isNew { signal.yield(known) }

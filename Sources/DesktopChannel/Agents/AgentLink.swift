@@ -91,6 +91,8 @@ package final class AgentLink: Sendable {
     /// Hands on the lines that are whole; false: the other side must not go on.
     private func take(_ lines: inout [UInt8], _ receive: (AgentFrame) -> Bool) -> Bool {
         while let end = lines.firstIndex(of: 0x0A) {
+            // Nothing is received any more once this side has closed it: what is sent then is sent again.
+            if state.withLock(\.isOver) { return false }
             // A frame of a later version is left alone.
             if let frame = AgentFrame(line: lines[..<end]), !receive(frame) { return false }
             lines.removeFirst(end + 1)

@@ -13,6 +13,8 @@ package actor DesktopAgent {
     private struct Seat {
         var desktop: any LevelChannel
         var task: Task<Void, Never>
+        /// What it said last of who is there.
+        var presence: AgentReport?
         /// What shows each item, whether the daemon got to know it or not.
         var shown: [ItemKey: RemoteID] = [:]
     }
@@ -108,6 +110,7 @@ package actor DesktopAgent {
             }
             seats[channel] = Seat(desktop: desktop, task: task)
         }
+        if let presence = seats[channel]?.presence { send(presence, of: channel) }
         for report in reports where report.channel == channel { link?.send(report) }
     }
 
@@ -115,11 +118,23 @@ package actor DesktopAgent {
         if case .closed(let remote, _, _) = signal, let seat = seats[channel] {
             for (item, known) in seat.shown where known == remote { seats[channel]?.shown[item] = nil }
         }
+        let report = AgentReport(signal)
+        if report.isPresence {
+            seats[channel]?.presence = report
+            return send(report, of: channel)
+        }
         last += 1
         var frame = AgentFrame(.report, channel: channel)
-        (frame.number, frame.report) = (last, AgentReport(signal))
+        (frame.number, frame.report) = (last, report)
         reports.append(frame)
         if reports.count > Self.mostReports { reports.removeFirst() }
+        link?.send(frame)
+    }
+
+    /// Says who is there, which is not kept: the next daemon is told again.
+    private func send(_ presence: AgentReport, of channel: String) {
+        var frame = AgentFrame(.report, channel: channel)
+        frame.report = presence
         link?.send(frame)
     }
 
