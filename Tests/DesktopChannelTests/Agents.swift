@@ -137,7 +137,7 @@ private final class DaemonSide {
         let folder = try TemporaryFolder()
         try await DaemonSide.run(in: folder) { daemon in
             let missing = "belfry agent does not run in the session of anna"
-            #expect(await daemon.next() == .absent("nobody shows it: \(missing)"))
+            #expect(await daemon.next() == .unavailable("nobody shows it: \(missing)"))
             await #expect(throws: DeliveryError.unreachable(.noServer, detail: missing)) {
                 _ = try await daemon.channel.show(makeNotice(), replacing: nil)
             }

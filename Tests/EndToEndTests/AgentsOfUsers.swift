@@ -60,6 +60,10 @@ struct `the agents of two users` {
         #expect(
             before.allSatisfy { $0["lastError"].text?.contains("belfry agent does not run") == true },
             "\(before)")
+        let status = try await belfry.run("status")
+        #expect(
+            status.text.contains("nobody shows it: belfry agent does not run in the session of 1"),
+            "\(status.text)")
         // Others may enter, as the folder of the system's daemon lets them.
         for path in [belfry.folder.path, belfry.folder.file("run")] {
             try FileManager.default.setAttributes([.posixPermissions: 0o711], ofItemAtPath: path)

@@ -37,7 +37,7 @@ package final class AgentDesktop: LevelChannel {
     }
 
     package func run() async throws {
-        signal.yield(.absent("nobody shows it: \(missing)"))
+        signal.yield(.unavailable("nobody shows it: \(missing)"))
         hub.attach(self)
         defer { hub.detach(self) }
         let (never, end) = AsyncStream.makeStream(of: Never.self)
