@@ -27,6 +27,10 @@ public struct Question: Hashable, Codable, Sendable {
     /// What exactly it is about, so that an answer that is trusted for a while counts for the same again; `nil`: no
     /// answer is trusted.
     public var subject: String?
+    /// How it looks and sounds; `nil`: as questions do. It stays until it is closed, however long messages would.
+    public var appearance: Appearance?
+    /// How much it disturbs; `nil`: as messages do.
+    public var urgency: Urgency?
 
     /// A question of its obligatory parts; the rest is set where needed.
     public init(id: String, bot: String, text: String, choices: [String], askedAt: Moment) {
@@ -148,7 +152,8 @@ public struct QuestionItem: Hashable, Codable, Sendable {
         revision = 1
         isShown = true
         let snapshot = ItemSnapshot(
-            key: .question(id), revision: revision, bot: question.bot, urgency: .normal, reason: .asked,
+            key: .question(id), revision: revision, bot: question.bot,
+            urgency: question.urgency ?? .normal, reason: .asked,
             at: now, content: .question(question))
         return [.flush(snapshot)]
     }

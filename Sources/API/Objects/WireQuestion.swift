@@ -71,6 +71,14 @@ package struct AskRequest: Hashable, Sendable, Codable {
     package var session: String?
     /// See ``session``.
     package var about: String?
+    /// The icon of its notification, a name or an absolute path.
+    package var icon: String?
+    /// The sound of its notification, a name or an absolute path.
+    package var sound: String?
+    /// A notification category.
+    package var category: String?
+    /// `low`, `normal` or `critical`; absent: normal.
+    package var urgency: String?
 
     /// Asks `text`, everything else as usual.
     package init(id: String, text: String) {

@@ -99,6 +99,11 @@ extension DaemonHandler {
         draft.trust = try asked.trust.map { trust throws(APIError) in try Self.trust(trust, of: choices) }
         if let bot = asked.bot { try check(bot, "bot", limit: 100) }
         (draft.bot, draft.run) = (asked.bot, asked.run)
+        try checkLook(icon: asked.icon, ["sound": asked.sound, "category": asked.category])
+        draft.urgency = try asked.urgency.map(urgency)
+        if asked.icon != nil || asked.sound != nil || asked.category != nil {
+            draft.appearance = Appearance(icon: asked.icon, soundName: asked.sound, category: asked.category)
+        }
         if let session = asked.session { try check(session, "session", limit: 200) }
         guard asked.about?.utf8.count ?? 0 <= longestSubject else {
             throw APIError(.badValue, "about has at most \(longestSubject / 1024) KiB")

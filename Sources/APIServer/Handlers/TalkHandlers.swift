@@ -95,17 +95,22 @@ extension DaemonHandler {
         return record.map { WireMessage($0) } ?? WireMessage(message)
     }
 
-    /// A name with a control character in it names nothing, and could not travel to every channel.
     private static func checkNames(of asked: NotifyRequest) throws(APIError) {
-        if let fault = asked.icon.flatMap(IconName.fault) {
+        try checkLook(
+            icon: asked.icon,
+            [
+                "sound": asked.sound, "category": asked.category, "thread": asked.thread,
+                "replace": asked.replace,
+            ])
+    }
+
+    /// A name with a control character in it names nothing, and could not travel to every channel.
+    static func checkLook(icon: String?, _ names: KeyValuePairs<String, String?>) throws(APIError) {
+        if let fault = icon.flatMap(IconName.fault) {
             throw APIError(
                 .badValue, "icon \(fault)",
                 hint: "Send an icon's name such as mail-unread, or an absolute path.")
         }
-        let names = [
-            ("sound", asked.sound), ("category", asked.category), ("thread", asked.thread),
-            ("replace", asked.replace),
-        ]
         for (field, name) in names {
             guard let name, name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
             else { continue }
@@ -114,7 +119,7 @@ extension DaemonHandler {
         }
     }
 
-    private static func urgency(_ word: String) throws(APIError) -> Urgency {
+    static func urgency(_ word: String) throws(APIError) -> Urgency {
         guard let urgency = Urgency(rawValue: word) else {
             throw APIError(.badValue, "no urgency \"\(word)\"", hint: "It is low, normal or critical.")
         }

@@ -32,6 +32,14 @@ extension Fact {
             package var answeredBy: String?
             /// When it was closed.
             package var closedAt: ISOMoment?
+            /// The icon of its notice.
+            package var icon: String?
+            /// The sound of its notice.
+            package var sound: String?
+            /// The category of its notice.
+            package var category: String?
+            /// How much it disturbs; absent: normal.
+            package var urgency: Urgency?
         }
 
         /// The question's id.
@@ -54,7 +62,9 @@ extension Fact {
                 askedAt: ISOMoment(moment: question.askedAt),
                 deadline: question.deadline.map { ISOMoment(moment: $0) },
                 graceUntil: question.graceUntil.map { ISOMoment(moment: $0) }, state: end?.state ?? .open,
-                answer: end?.answer, answeredBy: end?.by, closedAt: end.map { ISOMoment(moment: $0.at) })
+                answer: end?.answer, answeredBy: end?.by, closedAt: end.map { ISOMoment(moment: $0.at) },
+                icon: question.appearance?.icon, sound: question.appearance?.soundName,
+                category: question.appearance?.category, urgency: question.urgency)
         }
 
         /// The content of its row.
@@ -79,6 +89,11 @@ extension Fact {
             question.fallback = payload.default
             question.deadline = payload.deadline?.moment
             question.graceUntil = payload.graceUntil?.moment
+            question.urgency = payload.urgency
+            if payload.icon != nil || payload.sound != nil || payload.category != nil {
+                question.appearance = Appearance(
+                    icon: payload.icon, soundName: payload.sound, category: payload.category)
+            }
             return question
         }
 

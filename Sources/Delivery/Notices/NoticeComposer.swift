@@ -35,7 +35,8 @@ package enum NoticeComposer {
             notice.icon = IconName.of(isOver ? .recovered : .failed)
             mark(isOver ? .recovered : .failed, in: &notice)
         case .question(let question):
-            notice.icon = manner.icon ?? IconName.question
+            notice.icon = question.appearance?.icon ?? manner.icon ?? IconName.question
+            notice.soundName = question.appearance?.soundName
             ask(question, in: &notice)
         }
         notice.soundName =
@@ -98,7 +99,7 @@ extension NoticeComposer {
         } else {
             notice.withoutButtons = question.command
         }
-        notice.category = "x-belfry.question"
+        notice.category = question.appearance?.category ?? "x-belfry.question"
         notice.actions = zip(question.buttonKeys, question.choices).map {
             NoticeAction(key: $0, label: Preview.cut($1, to: 60))
         }

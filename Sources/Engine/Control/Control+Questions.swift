@@ -1,4 +1,4 @@
-import Grouping
+package import Grouping
 package import Ledger
 import Timeline
 import Tracking
@@ -25,6 +25,10 @@ package struct QuestionDraft: Sendable {
     package var run: String?
     /// Whether it stays open when whoever asked it leaves; it needs a run, and ends with that.
     package var outlivesItsAsker = false
+    /// How it looks and sounds; nil: as questions do.
+    package var appearance: Appearance?
+    /// How much it disturbs; nil: as messages do.
+    package var urgency: Urgency?
 
     package init(id: String, _ text: String, choices: [String]) {
         self.id = id
@@ -52,6 +56,7 @@ extension Control {
         question.deadline = draft.openFor.map { now + $0 }
         question.graceUntil = draft.grace.map { min(now + $0, question.deadline ?? now + $0) }
         question.subject = draft.trust?.subject
+        (question.appearance, question.urgency) = (draft.appearance, draft.urgency)
         var record = QuestionRecord(question, run: run?.id)
         record.end = try await trustedEnd(of: draft, at: now)
         let asking = record.end.map { [.insertQuestion(record)] + record.closing($0) } ?? record.asking()

@@ -79,6 +79,7 @@ struct NotifyCommand: ParsableCommand {
         request.afterMs = expire?.milliseconds
         request.bot = bot
         request.run = Machine.environment["BELFRY_RUN_ID"]
+        (request.icon, request.sound, request.category, request.urgency) = (icon, sound, category, urgency)
         let question = try QuestionWaiter(client: try common.client(), request: request).wait()
         if common.json { StandardOutput.print(try WireCoding.text(question)) }
         guard let pressed = action.first(where: { $0.label == question.answer }) else { throw ExitCode(6) }

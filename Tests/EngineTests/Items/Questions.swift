@@ -160,6 +160,31 @@ import Tracking
         }
     }
 
+    @Test func `keeps the look it was asked with, also over a restart of the server`() async throws {
+        let bus = try await PrivateBus.start()
+        var server = try await NotificationServer.start(at: bus.address)
+        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(keepers: [.items, .surfaces], channels: [desk], hasRoutes: false) { tower in
+            var asking = asking()
+            asking.appearance = Appearance(
+                icon: "drive-harddisk", soundName: "/srv/a.oga", category: "device")
+            asking.urgency = .critical
+            _ = try await tower.control.ask(asking)
+            for isFirst in [true, false] {
+                let call = try #require(try await server.next())
+                #expect(call.icon == "drive-harddisk" && call.hints["category"] == "s:device")
+                #expect(call.hints["urgency"] == "y:2" && call.expiry == 0)
+                if isFirst { #expect(call.hints["sound-file"] == "s:/srv/a.oga") }
+                guard isFirst else { return }
+                try await tower.until {
+                    try await tower.ledger.surface(channel: "desk", item: "\(Self.key)")?.remote != nil
+                }
+                await server.process.end()
+                server = try await NotificationServer.start(at: bus.address)
+            }
+        }
+    }
+
     @Test func `is answered by a button of the desktop, and closed there`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
@@ -173,6 +198,7 @@ import Tracking
             #expect(
                 call.body == "Deploy &lt;b&gt;it&lt;/b&gt;?\nno answer within 30 min means not now")
             #expect(call.actions == ["answer-1", "yes", "answer-2", "not now"])
+            #expect(call.icon == "dialog-question" && call.hints["urgency"] == "y:1")
             #expect(call.icon == "dialog-question" && call.expiry == 0 && call.hints["urgency"] == "y:1")
             try server.press("answer-2", of: call.id)
             try await tower.until { try await end(tower) != nil }
