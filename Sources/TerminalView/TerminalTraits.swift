@@ -38,6 +38,10 @@ package struct TerminalTraits: Hashable, Sendable {
     package var reflows: Bool
     /// Whether it shows progress in its tab or task bar (OSC 9;4).
     package var showsTaskbar: Bool
+    /// Whether it takes the state of each run by name (OSC 7501).
+    package var showsStatus: Bool
+    /// Whether such sequences have to be wrapped, for the terminal around a tmux that does not know them.
+    package var passesThrough: Bool
 
     /// Decides for an output.
     ///
@@ -65,7 +69,10 @@ package struct TerminalTraits: Hashable, Sendable {
         isUTF8 = variables.isUTF8
         hasGlyphs = isUTF8 && variables["TERM"] != "linux" && !isAccessible
         reflows = variables.reflows
-        showsTaskbar = isTerminal && self.progress == .live && variables.wantsTaskbar(taskbar)
+        let isLive = isTerminal && self.progress == .live
+        showsTaskbar = isLive && variables.wantsTaskbar(taskbar)
+        showsStatus = isLive && variables.wantsStatus(taskbar)
+        passesThrough = variables.isOldTmux
     }
 }
 
@@ -133,6 +140,21 @@ extension TerminalTraits {
             if let version = self["VTE_VERSION"] { return leadingNumber(version) >= 8000 }
             if let version = self["KONSOLE_VERSION"] { return leadingNumber(version) >= 260400 }
             return self["TERM_FEATURES"].map(hasProgressFeature) ?? false
+        }
+
+        /// Inside a tmux that swallows what it does not know.
+        var isOldTmux: Bool { self["TMUX"] != nil && number("TERM_PROGRAM_VERSION", of: "tmux") < 3.7 }
+
+        /// The terminals that say so themselves, or are known to.
+        func wantsStatus(_ wish: Wish) -> Bool {
+            switch wish {
+            case .always: return true
+            case .never: return false
+            case .auto: break
+            }
+            if self["TMUX"] != nil || self["STY"] != nil { return false }
+            if ["cmux", "TUIOS"].contains(self["TERM_PROGRAM"]) { return true }
+            return self["TERM_FEATURES"].map { $0.contains("Pst") } ?? false
         }
 
         private func number(_ name: String, of program: String) -> Double {

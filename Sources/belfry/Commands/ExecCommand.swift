@@ -155,7 +155,7 @@ struct ExecCommand: ParsableCommand {
     private var printsLives: Bool { common.json || options.progress == .json }
 
     private var row: ExecRow? {
-        printsLives || options.pty ? nil : ExecRow(options.progress, color: common.color)
+        printsLives || options.pty ? nil : ExecRow(options.progress, color: common.color, osc: options.osc)
     }
 
     private static var umask: UInt32 {
@@ -179,6 +179,11 @@ struct ExecRunOptions: ParsableArguments {
             "How to show progress on standard error: auto, live, plain or quiet; json prints live states instead of output.",
             valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
+    @Option(
+        help: ArgumentHelp(
+            "Whether the terminal is sent progress for its tab and of each run (OSC 9;4 and 7501): auto, always or never.",
+            valueName: "when"))
+    var osc: TerminalTraits.Wish = .auto
     @Flag(
         help: """
             Give the command a terminal: for editors, shells, and programs that format their output for a terminal.

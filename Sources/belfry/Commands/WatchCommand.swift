@@ -32,6 +32,11 @@ struct WatchCommand: ParsableCommand {
     var progress: TerminalTraits.Progress = .auto
     @Option(
         help: ArgumentHelp(
+            "Whether the terminal is sent progress for its tab and of each run (OSC 9;4 and 7501): auto, always or never.",
+            valueName: "when"))
+    var osc: TerminalTraits.Wish = .auto
+    @Option(
+        help: ArgumentHelp(
             "Have the terminal itself notify of failures and questions, or of the end of the run.",
             valueName: "osc9|osc99|osc777|bell|auto"))
     var notify: String?
@@ -48,7 +53,7 @@ struct WatchCommand: ParsableCommand {
         if target == nil, let traits = interactive {
             return try WatchSession(client, traits, notices).run()
         }
-        let watcher = try LiveWatcher(client, common, progress, takesKeys: true)
+        let watcher = try LiveWatcher(client, common, progress, osc: osc, takesKeys: true)
         guard let run = target else {
             return try watcher.watch(isIdle: try client.ask(Endpoints.live()).isEmpty)
         }
@@ -63,7 +68,7 @@ extension WatchCommand {
     /// How to draw on the terminal a person sits at; nil where there is none, or rows are not redrawn.
     private var interactive: TerminalTraits? {
         let traits = TerminalTraits(
-            progress: common.json ? .json : progress, color: common.color,
+            progress: common.json ? .json : progress, color: common.color, taskbar: osc,
             isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
         return traits.progress == .live && isatty(STDIN_FILENO) == 1 ? traits : nil
     }

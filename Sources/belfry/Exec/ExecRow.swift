@@ -12,7 +12,7 @@ struct ExecRow {
     private let isAsked: Bool
     private var painter: TerminalPainter
     private var printer: PlainPrinter
-    private var taskbar = TaskbarProgress()
+    private var reports: TerminalReports
     private var drawnAt: Moment?
     /// Whether the row stands on the terminal now.
     private(set) var isShown = false
@@ -20,9 +20,9 @@ struct ExecRow {
     private(set) var wasShown = false
 
     /// Nil when nothing is to be shown: lines only for who asks for them, rows on a terminal.
-    init?(_ progress: TerminalTraits.Progress, color: TerminalTraits.Wish) {
+    init?(_ progress: TerminalTraits.Progress, color: TerminalTraits.Wish, osc: TerminalTraits.Wish) {
         traits = TerminalTraits(
-            progress: progress, color: color, isTerminal: StandardError.isTerminal,
+            progress: progress, color: color, taskbar: osc, isTerminal: StandardError.isTerminal,
             environment: Machine.environment)
         switch (traits.progress, progress) {
         case (.live, _), (.plain, .plain), (.plain, .live): break
@@ -31,6 +31,7 @@ struct ExecRow {
         isAsked = progress == .live
         zone = Zones.local
         painter = TerminalPainter(traits)
+        reports = TerminalReports(traits)
         printer = PlainPrinter(traits, zone: zone)
     }
 
@@ -50,7 +51,7 @@ struct ExecRow {
         let size = Self.size
         let frame = Frame([LiveRow(live, at: now, zone: zone)], size: size, traits: traits)
         var bytes = painter.paint(frame, size: size)
-        if traits.showsTaskbar { bytes += taskbar.update([live], at: now) }
+        bytes += reports.update([live], at: now)
         StandardError.write(bytes)
         drawnAt = now
         isShown = true
@@ -77,7 +78,7 @@ struct ExecRow {
             ]
         }
         StandardError.write(painter.erase(leaving: last, size: Self.size))
-        if traits.showsTaskbar { StandardError.write(TaskbarProgress.clear) }
+        StandardError.write(TerminalReports.clear(traits))
         isShown = false
     }
 

@@ -17,15 +17,16 @@ final class LiveKeys {
 
     /// Whether every key is for this view, also those that else send signals.
     private let isRaw: Bool
-    private let clearsTaskbar: Bool
+    /// What takes away the terminal's reports of runs.
+    private let clearing: [UInt8]
     /// What restores the terminal when this process can't.
     private var keeper: TerminalGuard?
 
     /// Takes the terminal over, as ``enter()`` does.
-    init(isReading: Bool, isRaw: Bool = false, clearsTaskbar: Bool = false) {
+    init(isReading: Bool, isRaw: Bool = false, clearing: [UInt8] = []) {
         self.isReading = isReading
         self.isRaw = isRaw
-        self.clearsTaskbar = clearsTaskbar
+        self.clearing = clearing
         descriptor = isReading && isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil
         atexit { restoreTerminal() }
         for signal in Self.fatal {
@@ -63,7 +64,7 @@ final class LiveKeys {
         // Where no process can be started the view does without: everything but KILL is taken care of.
         if keeper == nil {
             keeper = unsafe try? TerminalGuard(
-                saved: settings.pointee, taken: quiet, clearsTaskbar: clearsTaskbar)
+                saved: settings.pointee, taken: quiet, clearing: clearing)
         }
         guard isRaw else { return }
         marksPastes.store(true, ordering: .sequentiallyConsistent)

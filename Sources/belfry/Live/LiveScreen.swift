@@ -18,7 +18,7 @@ final class LiveScreen {
     private var permanent: [FrameLine] = []
     private var painter: TerminalPainter
     private var printer: PlainPrinter
-    private var taskbar = TaskbarProgress()
+    private var reports: TerminalReports
     /// Whether a line says so when no run is active.
     private var showsIdle = false
     /// What runs wait for, by id, while they do.
@@ -33,6 +33,7 @@ final class LiveScreen {
         self.traits = traits
         zone = Zones.local
         painter = TerminalPainter(traits)
+        reports = TerminalReports(traits)
         printer = PlainPrinter(traits, zone: zone)
     }
 
@@ -168,7 +169,7 @@ final class LiveScreen {
         let size = Self.size
         var bytes = painter.paint(frame(at: now, size), after: permanent, size: size)
         permanent = []
-        if traits.showsTaskbar { bytes += taskbar.update(Array(states.values), at: now) }
+        bytes += reports.update(Array(states.values), at: now)
         StandardOutput.write(bytes)
     }
 
@@ -177,7 +178,7 @@ final class LiveScreen {
         guard traits.progress == .live else { return }
         StandardOutput.write(painter.erase(leaving: permanent, size: Self.size))
         permanent = []
-        if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
+        StandardOutput.write(TerminalReports.clear(traits))
     }
 
     private static var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }

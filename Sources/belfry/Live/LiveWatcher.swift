@@ -28,11 +28,12 @@ final class LiveWatcher {
     ///
     /// Where it does not take keys, what is typed waits for the shell.
     init(
-        _ client: DaemonClient, _ common: CommonOptions, _ progress: TerminalTraits.Progress, takesKeys: Bool
+        _ client: DaemonClient, _ common: CommonOptions, _ progress: TerminalTraits.Progress,
+        osc: TerminalTraits.Wish, takesKeys: Bool
     ) throws {
         self.client = client
         let traits = TerminalTraits(
-            progress: common.json ? .json : progress, color: common.color,
+            progress: common.json ? .json : progress, color: common.color, taskbar: osc,
             isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
         screen = LiveScreen(traits)
         signals = TerminalSignals(ownsTerminal: traits.progress == .live)

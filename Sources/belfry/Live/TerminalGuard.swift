@@ -3,6 +3,7 @@ import ArgumentParser
 import Glibc
 import Host
 import TerminalView
+import Tracking
 
 /// A process beside a view that gives the terminal its settings back when the view was killed and could not.
 ///
@@ -18,15 +19,16 @@ final class TerminalGuard {
     /// - Parameters:
     ///   - saved: the settings before the view.
     ///   - taken: the settings that the view gave it.
-    ///   - clearsTaskbar: whether the terminal shows progress in its tab.
+    ///   - clearing: what takes away the terminal's reports of runs.
     /// - Throws: what the system has against another process.
-    init(saved: termios, taken: termios, clearsTaskbar: Bool) throws(HostError) {
+    init(saved: termios, taken: termios, clearing: [UInt8]) throws(HostError) {
         let (read, write) = try Descriptor.pipe(nonblockingRead: false)
         let terminal = try Descriptor.duplicate(of: STDOUT_FILENO)
         let nothing = try Descriptor.open("/dev/null", O_RDWR)
         let program = ChildProgram(
             path: try Machine.executablePath(),
-            arguments: ["belfry", Self.command] + (clearsTaskbar ? ["--taskbar"] : []),
+            arguments: ["belfry", Self.command]
+                + (clearing.isEmpty ? [] : ["--clear", Base64.encode(clearing)]),
             environment: Machine.environment, folder: "/", descriptors: [read, terminal, nothing])
         try write.writeAll((Self.bytes(of: saved) + Self.bytes(of: taken))[...])
         _ = try program.start()
@@ -44,8 +46,8 @@ struct TerminalGuardCommand: ParsableCommand {
         commandName: TerminalGuard.command,
         abstract: "Gives the terminal its settings back when a view was killed.", shouldDisplay: false)
 
-    @Flag(help: "Also take the progress of the tab away.")
-    var taskbar = false
+    @Option(help: "Also write these bytes, in base64.")
+    var clear: String?
 
     func validate() throws {
         guard Descriptor.isPipe(STDIN_FILENO), isatty(STDOUT_FILENO) == 1 else {
@@ -71,7 +73,7 @@ struct TerminalGuardCommand: ParsableCommand {
             throw HostError.last("tcsetattr")
         }
         let reset = Array("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?25h".utf8)
-        StandardOutput.write(reset + (taskbar ? TaskbarProgress.clear : []))
+        StandardOutput.write(reset + (clear.flatMap(Base64.decode) ?? []))
     }
 
     /// Reads one record of settings; whether all of it came.

@@ -20,7 +20,7 @@ final class WatchSession {
     private var reader = KeyReader()
     private var model: WatchModel
     private var painter: TerminalPainter
-    private var taskbar = TaskbarProgress()
+    private var reports: TerminalReports
     private var permanent: [FrameLine] = []
     private var reconnection = Reconnection()
     private let clock = ContinuousClock()
@@ -52,11 +52,12 @@ final class WatchSession {
         self.traits = traits
         model = WatchModel(traits, zone: zone)
         painter = TerminalPainter(traits)
+        reports = TerminalReports(traits)
         signals = TerminalSignals(ownsTerminal: true)
         var query = EventsQuery()
         query.live = true
         feed = try EventFeed(of: client, query: query)
-        keys = LiveKeys(isReading: true, clearsTaskbar: traits.showsTaskbar)
+        keys = LiveKeys(isReading: true, clearing: TerminalReports.clear(traits))
     }
 
     /// Serves until the person leaves; ends the process with 128+n on a signal.
@@ -97,7 +98,7 @@ final class WatchSession {
             let size = TerminalSize(of: STDOUT_FILENO)
             var bytes = painter.paint(model.frame(at: now, size: size), after: permanent, size: size)
             permanent = []
-            if traits.showsTaskbar { bytes += taskbar.update(model.active, at: now) }
+            bytes += reports.update(model.active, at: now)
             StandardOutput.write(bytes)
         }
         lastDrawn = clock.now
@@ -111,7 +112,7 @@ final class WatchSession {
         permanent += model.takeEnds().flatMap { $0.lines(in: zone, traits, columns: size.columns) }
         StandardOutput.write(painter.erase(leaving: permanent, size: size))
         permanent = []
-        if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
+        StandardOutput.write(TerminalReports.clear(traits))
         keys.leave()
     }
 
@@ -119,7 +120,7 @@ final class WatchSession {
     private func stop() {
         StandardOutput.write(painter.erase(leaving: permanent, size: TerminalSize(of: STDOUT_FILENO)))
         permanent = []
-        if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
+        StandardOutput.write(TerminalReports.clear(traits))
         keys.leave()
         kill(getpid(), SIGSTOP)
     }
@@ -268,11 +269,12 @@ final class WatchSession {
             return paused(job, "is resumed")
         case .pauseRun(let run):
             guard let target = RunTarget(run) else { throw APIError(.noSuchRun) }
-            _ = try client.ask(Endpoints.pauseRun(target))
+            // Whoever presses the key again before the event arrives means the other thing.
+            if let live = try client.ask(Endpoints.pauseRun(target)).live { try show(live) }
             return "\(run) is paused; p resumes it"
         case .resumeRun(let run):
             guard let target = RunTarget(run) else { throw APIError(.noSuchRun) }
-            _ = try client.ask(Endpoints.resumeRun(target))
+            if let live = try client.ask(Endpoints.resumeRun(target)).live { try show(live) }
             return "\(run) is resumed"
         case .showLog(let run):
             model.show(try log(of: run))
