@@ -68,7 +68,7 @@ package actor FallbackKeeper: Keeper {
             // A rule keeps it: its time begins with its release.
             var later = fallback
             later.dueAt = max(now, entry.nextAt ?? now) + max(.seconds(1), fallback.dueAt - entry.createdAt)
-            return [.putFallback(later)]
+            return settled + [.putFallback(later)]
         case .pending, .waiting, .dead, .expired, .suppressed: break
         }
         guard tools.activeConfiguration.configuration.channelNames.contains(fallback.channel) else {

@@ -114,7 +114,8 @@ package indirect enum Change: Sendable {
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
     /// Notes why an attempt failed; one that is noted already stays.
     case insertOutboxAttempt(OutboxAttempt)
-    /// Keeps what another channel is sent when an entry fails, in the place of what was kept before.
+    /// Keeps what another channel is sent when an entry fails, in the place of what was kept before; of the two moments
+    /// the earlier one counts.
     case putFallback(FallbackRecord)
     /// The entry has arrived, or was sent elsewhere. Guard: something is kept of it.
     case removeFallback(outbox: String)

@@ -19,7 +19,7 @@ struct FallbackRows {
         put = try Prepared(
             """
             INSERT INTO fallback (outbox, channel, due_at, title, text, urgency) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (outbox) DO UPDATE SET channel = excluded.channel, due_at = excluded.due_at,
+            ON CONFLICT (outbox) DO UPDATE SET channel = excluded.channel, due_at = min(due_at, excluded.due_at),
                 title = excluded.title, text = excluded.text, urgency = excluded.urgency
             """, in: database)
         remove = try Prepared("DELETE FROM fallback WHERE outbox = ?", in: database)

@@ -226,6 +226,9 @@ struct ModelLedger: Sendable {
             }
             if !isKnown { failedAttempts.append(attempt) }
         case .putFallback(let fallback):
+            var fallback = fallback
+            let old = allFallbacks.first { $0.outbox == fallback.outbox }
+            fallback.dueAt = min(fallback.dueAt, old?.dueAt ?? fallback.dueAt)
             allFallbacks.removeAll { $0.outbox == fallback.outbox }
             allFallbacks.append(fallback)
         case .removeFallback(let id):
