@@ -87,7 +87,10 @@ import Testing
             to: "new.yaml")
         let file = belfry.folder.file("new.yaml")
         for runs in [true, false] {
-            if !runs { _ = try await belfry.stop() }
+            if !runs {
+                _ = try await belfry.stop()
+                belfry.set("BELFRY_CONFIG", belfry.configPath)
+            }
             let answer = try await belfry.run("replay", "--since", "1h", "--config", file)
             #expect(answer.code == 0 && answer.text.contains("2 differences"), "\(answer.text)")
             #expect(answer.text.contains("desk: rang 2 -> 0, suppressed 0 -> 2"), "\(answer.text)")

@@ -1,5 +1,7 @@
 import API
+import APIClient
 import ArgumentParser
+import Glibc
 import Host
 import Timeline
 
@@ -31,6 +33,11 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         let file = common.config ?? ""
         var arguments = ["replay", "--since", try SinceArgument.moment(since).iso8601, "--config", file]
+        // Where a daemon answers, its files count, and its ledger.
+        if let status: WireStatus = try? common.client().ask(Endpoints.status()) {
+            arguments += ["--state", status.state]
+            if unsafe access(status.config, F_OK) == 0 { arguments += ["--against", status.config] }
+        }
         if let limit { arguments += ["--limit", "\(limit)"] }
         if common.json { arguments.append("--json") }
         if common.system { arguments.append("--system") }
