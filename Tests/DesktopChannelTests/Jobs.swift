@@ -92,37 +92,46 @@ import Testing
         let server = try await NotificationServer.start(at: bus.address, "--like", "gnome")
         try await Scene.run(at: bus.address) { scene in
             _ = try await scene.nextGeneration()
-            var signals = eye.signals.makeAsyncIterator()
-            func next() async throws -> [String: DBusValue] {
-                while let signal = await signals.next() {
-                    guard signal.member == "Update" else { continue }
-                    #expect(signal.arguments.first == .string("application://belfry.desktop"))
-                    guard case .dictionary(_, _, let entries)? = signal.arguments.last else { continue }
-                    return entries.reduce(into: [:]) { found, entry in
-                        if case .variant(let value) = entry.value { found[entry.key.text ?? ""] = value }
-                    }
-                }
-                throw Unexpected(report: nil)
-            }
+            let dock = Dock(eye)
             await scene.desktop.showBadge(0)
             await scene.desktop.showBadge(3)
             await scene.desktop.showBadge(3)
             #expect(
-                try await next() == [
+                try await dock.next() == [
                     "count": .int64(3), "count-visible": .bool(true), "progress": .double(0),
                     "progress-visible": .bool(false),
                 ])
             let first = try await scene.desktop.show(makeRun(50, "50%", revision: 1), replacing: nil)
-            #expect(try await next()["progress"] == .double(0.5))
+            #expect(try await dock.next()["progress"] == .double(0.5))
             var other = makeRun(100, "100%", revision: 1)
             (other.item, other.tag) = (.job("other"), "job:other")
             let second = try await scene.desktop.show(other, replacing: nil)
-            #expect(try await next()["progress"] == .double(0.75))
+            #expect(try await dock.next()["progress"] == .double(0.75))
             await scene.desktop.close(second)
-            #expect(try await next()["progress"] == .double(0.5))
+            #expect(try await dock.next()["progress"] == .double(0.5))
             _ = try await scene.desktop.show(makeNotice("backup done", revision: 2), replacing: first)
-            #expect(try await next()["progress-visible"] == .bool(false))
+            #expect(try await dock.next()["progress-visible"] == .bool(false))
         }
         withExtendedLifetime(server) {}
+    }
+}
+
+/// What a dock reads.
+private final class Dock {
+    private var signals: AsyncStream<DBusSignal>.Iterator
+
+    init(_ connection: DBusConnection) { signals = connection.signals.makeAsyncIterator() }
+
+    /// What the next signal says of Belfry's icon.
+    func next(isolation: isolated (any Actor)? = #isolation) async throws -> [String: DBusValue] {
+        while let signal = await signals.next(isolation: isolation) {
+            guard signal.member == "Update" else { continue }
+            #expect(signal.arguments.first == .string("application://belfry.desktop"))
+            guard case .dictionary(_, _, let entries)? = signal.arguments.last else { continue }
+            return entries.reduce(into: [:]) { found, entry in
+                if case .variant(let value) = entry.value { found[entry.key.text ?? ""] = value }
+            }
+        }
+        throw Unexpected(report: nil)
     }
 }
