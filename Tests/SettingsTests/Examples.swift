@@ -29,6 +29,7 @@ enum Examples {
         switch source {
         case .file("/etc/belfry/slack.url"): "https://mattermost.example.org/hooks/x"
         case .file("/etc/belfry/discord.url"): "https://discord.com/api/webhooks/1/x"
+        case .file("/etc/belfry/chat.url"): "https://chat.googleapis.com/v1/spaces/1/messages?key=1"
         case .file("/etc/belfry/teams.url"): "https://prod-00.westeurope.logic.azure.com/workflows/1"
         case .file("/etc/belfry/telegram.token"): "1:abc"
         default: "whsec_c2VjcmV0"
