@@ -12,15 +12,19 @@ enum EtaBench {
     private static let runs = 6
     private static let past = 20
 
-    /// Runs the bench; the first argument is a seed.
+    /// Runs the bench: `[SEED] [--traces FOLDER]`.
     static func run(arguments: [String]) {
+        if let place = arguments.firstIndex(of: "--traces"), place + 1 < arguments.count {
+            RecordedTraces.run(folder: arguments[place + 1])
+        }
         let seed = arguments.first.flatMap { UInt64($0) } ?? 1
         print("eta: \(jobs) jobs x \(runs) runs of each kind, \(past) past runs, seed \(seed); % of a run")
         let names = ["blend", "naive", "mean of 3", "median of 10", "band holds"]
         print("  " + "kind".padded(to: 14) + names.map { $0.padded(to: 14) }.joined())
         var all = Errors()
+        var replayed: [[Double]] = []
         for kind in SyntheticJob.Kind.allCases {
-            let errors = errors(of: kind, seed: seed)
+            let errors = errors(of: kind, past: past, seed: seed, &replayed)
             print("  " + kind.rawValue.padded(to: 14) + errors.cells.map { $0.padded(to: 14) }.joined())
             all.add(errors)
         }
@@ -34,9 +38,28 @@ enum EtaBench {
         let share = Double(all.covered) / Double(max(1, all.banded))
         report(
             "band holds", "\((share * 100).short) %", limit: "72-88 %", isKept: (0.72...0.88).contains(share))
+        for few in [3, 4, 5, 10] { reportFew(few, seed: seed) }
+        BarPeers.report(on: replayed, beside: blend)
     }
 
-    private static func errors(of kind: SyntheticJob.Kind, seed: UInt64) -> Errors {
+    /// How often the band holds that is shown after a few runs.
+    private static func reportFew(_ count: Int, seed: UInt64) {
+        var all = Errors()
+        var ignored: [[Double]] = []
+        for kind in SyntheticJob.Kind.allCases {
+            all.add(errors(of: kind, past: count, seed: seed &+ 100, &ignored))
+        }
+        let share = Double(all.coveredShown) / Double(max(1, all.shown))
+        let spoken = Double(all.shown) / Double(max(1, all.looks))
+        report(
+            "band holds after \(count) runs, where it is shown",
+            "\((share * 100).short) %, in \((spoken * 100).short) % of looks", limit: "70 %",
+            isKept: share >= 0.7)
+    }
+
+    private static func errors(
+        of kind: SyntheticJob.Kind, past: Int, seed: UInt64, _ replayed: inout [[Double]]
+    ) -> Errors {
         var numbers = SeededNumbers(seed: seed)
         var errors = Errors()
         for _ in 0..<jobs {
@@ -45,8 +68,10 @@ enum EtaBench {
             let estimator = FinishEstimator(history: history)
             let totals = history.map(\.total)
             for _ in 0..<runs {
+                let times = job.run(&numbers)
+                replayed.append(times)
                 replay(
-                    job.run(&numbers), estimator, mean3: totals.suffix(3).reduce(0, +) / 3,
+                    times, estimator, mean3: totals.suffix(3).reduce(0, +) / 3,
                     median10: Figures(Array(totals.suffix(10))).median, into: &errors)
             }
         }
@@ -79,6 +104,9 @@ enum EtaBench {
             guard let low = finish?.low, let high = finish?.high else { continue }
             errors.banded += 1
             if low <= end, end <= high { errors.covered += 1 }
+            guard finish?.claim(at: start + .seconds(elapsed)) != nil else { continue }
+            errors.shown += 1
+            if low <= end, end <= high { errors.coveredShown += 1 }
         }
     }
 
@@ -91,6 +119,8 @@ enum EtaBench {
         var looks = 0
         var banded = 0
         var covered = 0
+        var shown = 0
+        var coveredShown = 0
 
         func mean(_ sum: Double) -> Double { sum / Double(max(1, looks)) }
 
@@ -107,6 +137,8 @@ enum EtaBench {
             looks += other.looks
             banded += other.banded
             covered += other.covered
+            shown += other.shown
+            coveredShown += other.coveredShown
         }
     }
 }

@@ -26,7 +26,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ),
     ("ledger", "commits", LedgerBench.run),
     (
-        "eta", "error of the finish time, beside pace and past times alone; [SEED]",
+        "eta", "error of the finish time, beside pace, past times, tqdm and Rich; [SEED] [--traces FOLDER]",
         { EtaBench.run(arguments: $0) }
     ),
     ("search", "a search among a million messages; [COUNT]", SearchBench.run),
@@ -47,6 +47,10 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "gateway",
         "a thousand idle gateways: memory, processor, status, a delta to the terminal; [COUNT [SECONDS]]",
         GatewayBench.run
+    ),
+    (
+        "progress-fuzz", "bytes that look like progress, through each parser of it; [BYTES [SEED]]",
+        { try ProgressFuzz.run(arguments: $0) }
     ),
     ("gateway-stand", "the gateway of bench chaos; FOLDER PORT", GatewayStand.run),
     ("bots", "a hundred bots talking: terminal, desktop, echo and turns; [BOTS]", BotsBench.run),
@@ -69,7 +73,8 @@ guard let name = words.first, name != "--help" else {
 }
 /// Those that take minutes or arguments, and are asked for by name.
 let long: Set = [
-    "fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "load", "bots", "provider", "gateway", "gateway-check",
+    "fuzz", "progress-fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "load", "bots", "provider", "gateway",
+    "gateway-check",
     "gateway-stand", "search",
 ]
 let chosen = benches.filter { $0.name == name || name == "all" && !long.contains($0.name) }
