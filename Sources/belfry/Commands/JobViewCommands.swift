@@ -133,7 +133,7 @@ struct JobHistoryCommand: ParsableCommand {
               belfry job history backup -n 60
               belfry job history backup --at 03:00      why it ran or did not run
               belfry job history backup --at 2026-03-29T03:00
-              belfry job history backup --profile       where its time goes, and which phase got slow
+              belfry job history backup --profile       which phase got slow
             """)
 
     @OptionGroup var job: JobArgument
