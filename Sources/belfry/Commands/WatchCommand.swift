@@ -20,7 +20,7 @@ struct WatchCommand: ParsableCommand {
               belfry watch
               belfry watch backup
               belfry watch backup#12 --json
-              belfry watch --notify auto                the terminal itself notifies, also over ssh
+              belfry watch --notify auto      the terminal notifies, also over ssh
             """)
 
     @Argument(
