@@ -43,11 +43,18 @@ import Testing
         let log = try #require(await reader.line(where: { $0.contains("|") }))
         #expect(log.contains("run logs bad#1 --follow|token-1|:4711"), "\(log)")
 
-        try await belfry.run("notify", "Shall I?", "--bot", "echo", "--thread", "plans")
+        let said = try await belfry.json("notify", "Shall I?", "--bot", "echo", "--thread", "plans")
+        let id = try #require(said["id"].text)
         var asked = try await server.next()
         while asked?.actions.contains("reply") == false { asked = try await server.next() }
         try server.press("reply", of: try #require(asked).id)
         let chat = try #require(await reader.line(where: { $0.contains("|") }))
-        #expect(chat.contains("chat echo --thread plans||:4711"), "\(chat)")
+        #expect(chat.contains("chat echo --thread plans --reply-to \(id)||:4711"), "\(chat)")
+
+        // What the terminal would run, without one.
+        let answer = try await belfry.run("chat", "echo", "--reply-to", id, input: "Yes\n")
+        #expect(answer.code == 0, "\(answer.text)")
+        let mine = try await belfry.json("messages", "echo").list.first { $0["text"].text == "Yes" }
+        #expect(mine?["replyTo"].text == id && mine?["thread"].text == "plans")
     }
 }

@@ -126,7 +126,8 @@ extension ItemSnapshot {
     /// What is to be seen in a terminal: the talk with the bot, or what the run printed.
     fileprivate var terminalCommand: [String]? {
         switch (key, content) {
-        case (.thread(let bot, let thread), _): return ["chat", bot, "--thread", thread]
+        case (.thread(let bot, let thread), .messages(_, let last)):
+            return ["chat", bot, "--thread", thread] + (last.last.map { ["--reply-to", $0.id] } ?? [])
         case (_, .job(let report)):
             let run = report.fact.run.map { "\(report.job)#\($0)" } ?? report.job
             return ["run", "logs", run, "--follow"]

@@ -24,13 +24,21 @@ struct ChatCommand: ParsableCommand {
     var bot: String
     @Option(help: ArgumentHelp("The bot's thread that it belongs to (default: main).", valueName: "thread"))
     var thread: String?
+    @Option(
+        help: ArgumentHelp(
+            "The message that the first line replies to; it also names the thread.", valueName: "id"))
+    var replyTo: String?
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         let client = try common.client()
         let known = try client.ask(Endpoints.bot(bot))
         if isatty(STDIN_FILENO) == 1, StandardOutput.isTerminal, !common.json {
-            try ChatSession(client, known, thread: thread ?? "main", common.screen).run()
+            var of: WireMessage?
+            if let replyTo { of = try client.ask(Endpoints.message(replyTo)) }
+            try ChatSession(
+                client, known, thread: thread ?? of?.thread ?? "main", replyTo: of?.id, common.screen
+            ).run()
         } else {
             try readLines(client)
         }
@@ -39,14 +47,15 @@ struct ChatCommand: ParsableCommand {
     /// Says each line, and prints its reply before the next.
     private func readLines(_ client: DaemonClient) throws {
         var input = LineInput(limit: 256 * 1024)
-        var hasFailed = false
+        var (hasFailed, replied) = (false, replyTo)
         while let block = try input.nextBlock() {
             for line in block.split(separator: UInt8(ascii: "\n")) {
                 let text = String(decoding: line, as: UTF8.self)
                 guard !text.allSatisfy(\.isWhitespace) else { continue }
                 var request = SayRequest(text: text)
                 request.id = UniqueID.v7(at: .now)
-                request.thread = thread
+                (request.thread, request.replyTo) = (thread, replied)
+                replied = nil
                 var follower = ReplyFollower(
                     client, try Self.say(request, to: bot, client), isShown: !common.json)
                 follower.isPatient = true

@@ -22,6 +22,8 @@ final class ChatSession {
     private let client: DaemonClient
     private let bot: WireBot
     private let thread: String
+    /// The message that the first line replies to; nil: none, or it was entered.
+    private var replyTo: String?
     private let screen: ChatScreen
     private let times: Screen
     private let keys: LiveKeys
@@ -43,8 +45,10 @@ final class ChatSession {
     private var ids: Set<String> = []
     private var isLeaving = false
 
-    init(_ client: DaemonClient, _ bot: WireBot, thread: String, _ screen: Screen) throws {
-        (self.client, self.bot, self.thread) = (client, bot, thread)
+    init(
+        _ client: DaemonClient, _ bot: WireBot, thread: String, replyTo: String? = nil, _ screen: Screen
+    ) throws {
+        (self.client, self.bot, self.thread, self.replyTo) = (client, bot, thread, replyTo)
         times = screen
         self.screen = ChatScreen(screen.traits)
         feed = try EventFeed(of: client, query: EventsQuery())
@@ -207,7 +211,8 @@ final class ChatSession {
             }
             var request = SayRequest(text: line)
             request.id = UniqueID.v7(at: .now)
-            request.thread = thread
+            (request.thread, request.replyTo) = (thread, replyTo)
+            replyTo = nil
             entered.append(request)
         }
     }
