@@ -24,6 +24,8 @@ private struct History {
     /// What is on the channel: how much of each thread, and the newest of it.
     private var onChannel: [ItemKey: (count: Int, last: [String])] = [:]
     private var held: [ItemKey: (until: Moment, version: ItemSnapshot, owes: Bool)] = [:]
+    /// The threads of which something was not sent, as a person wanted.
+    private var silenced: Set<ItemKey> = []
     private var interruptions = Interruptions()
     private var rings: [String: [(at: Moment, isCritical: Bool)]] = [:]
     private var messages = 0
@@ -186,7 +188,7 @@ private struct History {
             if until <= now { faults.append("held until the past") }
             held[version.key] = (until, version, owes || version.reason.rings)
         // What is sent once is not sent while it is silenced: that is its fate.
-        case .suppress: onChannel[version.key] = (count, last.map(\.id))
+        case .suppress: silenced.insert(version.key)
         case nil: break
         }
     }
@@ -203,7 +205,10 @@ private struct History {
 
     private mutating func judgeTheEnd() {
         if !held.isEmpty { faults.append("\(held.count) items are still held") }
-        for (key, ids) in unread where !ids.isEmpty {
+        if channel.isLevel, !silenced.isEmpty {
+            faults.append("what is shown in place is held, not silenced")
+        }
+        for (key, ids) in unread where !ids.isEmpty && !silenced.contains(key) {
             guard let shown = onChannel[key] else {
                 faults.append("\(key) with \(ids.count) messages was never shown")
                 continue
