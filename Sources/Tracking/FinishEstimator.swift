@@ -73,10 +73,13 @@ public struct FinishEstimator: Hashable, Sendable {
     public func finish(
         of trace: RunTrace, in place: PhasePlace? = nil, startedAt: Moment, at now: Moment
     ) -> FinishTime? {
-        guard trace.count > 0 else {
-            return place.flatMap { byPhase($0, startedAt: startedAt, at: now) }
-                ?? byTime(startedAt: startedAt, at: now)
+        // What past runs reported by phase, this one does: the progress of its first phase is not that of the whole.
+        if let place, trace.count == 0 || telling.isEmpty,
+            let finish = byPhase(place, startedAt: startedAt, at: now)
+        {
+            return finish
         }
+        guard trace.count > 0 else { return byTime(startedAt: startedAt, at: now) }
         guard trace.progress > 0, trace.progress < 1, trace.elapsed > 0 else { return nil }
         guard let rest = rest(of: trace) else {
             return past.count < FinishTraining.leastRuns ? byTime(startedAt: startedAt, at: now) : nil

@@ -108,7 +108,7 @@ extension LiveTracker {
             // A job that says "in a thousand years" is taken for a year; sums stay in range.
             next = FinishTime(at: now + .milliseconds(Int64(min(seconds, 31_536_000) * 1000)))
             tellsEta = true
-        } else if tellsEta || (report.progress == nil && live.finish != nil) {
+        } else if tellsEta || report.progress == nil && report.phase == nil && live.finish != nil {
             return
         } else if let workedFrom {
             if live.finish != nil, let estimatedAt, now >= estimatedAt, now - estimatedAt < Self.estimateEvery

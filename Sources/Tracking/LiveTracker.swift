@@ -260,8 +260,8 @@ public struct LiveTracker: Sendable {
         estimator.finish(of: path, in: phasePlace, startedAt: start, at: now)
     }
 
-    /// Where it is, where only phases show it.
-    private var phasePlace: PhasePlace? { path.count == 0 ? phases.place(progress: live.progress) : nil }
+    /// The phase it is in, where it named one.
+    private var phasePlace: PhasePlace? { phases.place(progress: live.progress) }
 
     /// Whether the finish time is a guess by the clock alone.
     private var waitsForTime: Bool { live.state == .running && path.count == 0 && !tellsEta }
