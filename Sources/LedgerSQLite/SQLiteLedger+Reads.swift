@@ -116,7 +116,7 @@ extension SQLiteLedger {
         _ text: String, bot: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> MessageHits {
         try await read { database throws(StoreFailure) in
-            try TalkRows.search(text, bot: bot, since: since, limit: limit, in: database)
+            try SearchRows.search(text, bot: bot, since: since, limit: limit, in: database)
         }
     }
 

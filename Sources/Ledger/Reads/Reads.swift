@@ -95,7 +95,7 @@ package protocol TalkReading: Sendable {
     /// Messages whose title or text has each word of `text`, or, where there are none, words that begin with them; of one
     /// bot when named, said at `since` or later.
     ///
-    /// The best first where at most ``MessageHits/mostRanked`` match, else the newest first.
+    /// The best first where at most ``MessageHits/mostRanked`` of all bots match, else the newest first.
     func search(
         _ text: String, bot: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> MessageHits

@@ -121,7 +121,7 @@ extension TalkRows {
             (SELECT json_object('name', name, 'bytes', bytes) FROM attachment
                 WHERE attachment.message = message.id)
         """
-    private static let messageQuery = "SELECT \(messageColumns) FROM message"
+    static let messageQuery = "SELECT \(messageColumns) FROM message"
     private static let itemQuery = "SELECT key, revision, state, flush_at, updated_at FROM item"
 
     static func message(id: String, in database: Database) throws(StoreFailure) -> MessageRecord? {
@@ -142,70 +142,6 @@ extension TalkRows {
                 $0.put(search.map(TextSearch.folded))
                 $0.put(since)
             }, message)
-    }
-
-    /// See ``TalkReading/search(_:bot:since:limit:)``.
-    static func search(
-        _ text: String, bot: String?, since: Moment?, limit: Int, in database: Database
-    ) throws(StoreFailure) -> MessageHits {
-        for areWhole in [true, false] {
-            guard let words = Self.words(text, of: bot, areWhole: areWhole) else { break }
-            let hits = try hits(of: words, bot: bot, since: since, limit: limit, in: database)
-            if !hits.messages.isEmpty { return hits }
-        }
-        return MessageHits([], isRanked: true)
-    }
-
-    private static func hits(
-        of words: String, bot: String?, since: Moment?, limit: Int, in database: Database
-    ) throws(StoreFailure) -> MessageHits {
-        let count =
-            try Prepared(
-                "SELECT count(*) FROM (SELECT 1 FROM message_words WHERE message_words MATCH ?1 LIMIT ?2)",
-                in: database
-            ).first({
-                $0.put(words)
-                $0.put(MessageHits.mostRanked + 1)
-            }) { row in row.int() } ?? 0
-        if count == 0 { return MessageHits([], isRanked: true) }
-        let isRanked = count <= MessageHits.mostRanked
-        let score = isRanked ? ", rank AS score" : ""
-        var query =
-            messageQuery
-            + " JOIN (SELECT rowid AS hit\(score) FROM message_words WHERE message_words MATCH ?2)"
-            + " ON number = hit WHERE true"
-        if bot != nil { query += " AND bot = ?3" }
-        if since != nil { query += " AND at >= ?4" }
-        query += isRanked ? " ORDER BY score, hit DESC LIMIT ?1" : " ORDER BY hit DESC LIMIT ?1"
-        let found = try Prepared(query, in: database).all(
-            {
-                $0.put(limit)
-                $0.put(words)
-                $0.put(bot)
-                $0.put(since)
-            }, message)
-        return MessageHits(found, isRanked: isRanked)
-    }
-
-    /// The expression of FTS5 that finds the words of a text; nil: it has none.
-    private static func words(_ text: String, of bot: String?, areWhole: Bool) -> String? {
-        func phrase(_ word: some StringProtocol) -> String {
-            // By scalars: a mark that is joined to a quote does not make it another character to SQLite.
-            var scalars = String.UnicodeScalarView()
-            for scalar in word.unicodeScalars where scalar != "\0" {
-                if scalar == "\"" { scalars.append(scalar) }
-                scalars.append(scalar)
-            }
-            return "\"" + String(scalars) + "\""
-        }
-        let words = text.split(whereSeparator: \.isWhitespace).filter { word in
-            word.contains { $0.isLetter || $0.isNumber }
-        }
-        guard !words.isEmpty else { return nil }
-        let all =
-            "{title text} : (" + words.map { phrase($0) + (areWhole ? "" : "*") }.joined(separator: " AND ")
-            + ")"
-        return bot.map { "bot : \(phrase($0)) AND " + all } ?? all
     }
 
     static func unread(in database: Database) throws(StoreFailure) -> [String: Int] {

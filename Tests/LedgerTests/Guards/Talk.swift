@@ -92,6 +92,34 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `is found beside a word that very many have`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let count = MessageHits.mostRanked + 1
+            var changes: [Change] = []
+            for number in 0..<count {
+                let text = number % 4000 == 7 ? "tape disk \(number)" : "disk"
+                let bot = number % 5000 == 7 ? "web-2" : "ops"
+                let id = "m\(number)"
+                changes.append(.insertMessage(.sample(id, bot: bot, text: text, seconds: Double(number))))
+            }
+            try await ledger.commit(changes)
+            func ids(_ text: String, bot: String? = nil, since: Double = 0, isRanked: Bool) async throws
+                -> Set<String>
+            {
+                let hits = try await ledger.search(text, bot: bot, since: at(since), limit: 9)
+                #expect(hits.isRanked == isRanked)
+                return Set(hits.messages.map(\.message.id))
+            }
+            #expect(try await ids("tape disk", isRanked: true) == ["m7", "m4007", "m8007"])
+            #expect(try await ids("disk tape", since: 4000, isRanked: true) == ["m4007", "m8007"])
+            #expect(try await ids("disk tape", bot: "web-2", isRanked: true) == ["m7"])
+            #expect(try await ids("disk", bot: "web-2", isRanked: false) == ["m7", "m5007"])
+            #expect(try await ids("disk", bot: "web-2", since: 5000, isRanked: false) == ["m5007"])
+            #expect(try await ids("disk", bot: "web-3", isRanked: true) == [])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `is unread until its thread is read through its moment`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             try await ledger.commit([

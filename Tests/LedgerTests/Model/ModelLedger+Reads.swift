@@ -151,18 +151,19 @@ extension ModelLedger: TalkReading {
             text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
         }
         let asked = words(text)
-        func find(_ matches: @escaping (String, String) -> Bool) -> [MessageRecord] {
-            messages.reversed().filter { record in
+        func find(_ matches: @escaping (String, String) -> Bool) -> MessageHits? {
+            let all = messages.reversed().filter { record in
                 let said = words((record.message.title ?? "") + " " + record.message.text)
-                return !asked.isEmpty && (bot == nil || record.message.bot == bot)
-                    && since.map { record.message.at >= $0 } ?? true
-                    && asked.allSatisfy { word in said.contains { matches($0, word) } }
+                return !asked.isEmpty && asked.allSatisfy { word in said.contains { matches($0, word) } }
             }
+            let found = all.filter { record in
+                (bot == nil || record.message.bot == bot) && since.map { record.message.at >= $0 } ?? true
+            }
+            return found.isEmpty
+                ? nil
+                : MessageHits(Array(found.prefix(limit)), isRanked: all.count <= MessageHits.mostRanked)
         }
-        var found = find { $0 == $1 }
-        if found.isEmpty { found = find { $0.hasPrefix($1) } }
-        return MessageHits(
-            Array(found.prefix(limit)), isRanked: found.count <= MessageHits.mostRanked)
+        return find { $0 == $1 } ?? find { $0.hasPrefix($1) } ?? MessageHits([], isRanked: true)
     }
 
     func messages(bot: String?, search: String?, since: Moment?, limit: Int) -> [MessageRecord] {
