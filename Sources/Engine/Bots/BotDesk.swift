@@ -76,12 +76,12 @@ package final class BotDesk: Sendable {
         let readings = read()
         guard !readings.isEmpty else { return [:] }
         let records = try await ledger.bots().reduce(into: [:]) { $0[$1.name] = $1 }
-        let months = try await ledger.months(of: nil)
+        let months = Dictionary(grouping: try await ledger.months(of: nil), by: \.bot)
         let now = month(of: clock.now).text
         return readings.reduce(into: [:]) { surveys, entry in
             let (name, reading) = entry
             var survey = BotSurvey(record: records[name] ?? BotRecord(name: name))
-            let own = months.filter { $0.bot == name }
+            let own = months[name] ?? []
             survey.month = own.first { $0.month == now } ?? BotMonth(bot: name, month: now)
             survey.total = own.reduce(BotMonth(bot: name, month: "")) { sum, month in
                 var sum = sum
