@@ -40,6 +40,8 @@ package struct TerminalTraits: Hashable, Sendable {
     package var showsTaskbar: Bool
     /// Whether it takes the state of each run by name (OSC 7501).
     package var showsStatus: Bool
+    /// Whether it keeps commands apart by where they begin and end (OSC 3008).
+    package var showsContexts: Bool
     /// Whether such sequences have to be wrapped, for the terminal around a tmux that does not know them.
     package var passesThrough: Bool
 
@@ -72,6 +74,7 @@ package struct TerminalTraits: Hashable, Sendable {
         let isLive = isTerminal && self.progress == .live
         showsTaskbar = isLive && variables.wantsTaskbar(taskbar)
         showsStatus = isLive && variables.wantsStatus(taskbar)
+        showsContexts = isTerminal && variables.canMoveCursor && variables.wantsContexts(taskbar)
         passesThrough = variables.isOldTmux
     }
 }
@@ -155,6 +158,14 @@ extension TerminalTraits {
             if self["TMUX"] != nil || self["STY"] != nil { return false }
             if ["cmux", "TUIOS"].contains(self["TERM_PROGRAM"]) { return true }
             return self["TERM_FEATURES"].map { $0.contains("Pst") } ?? false
+        }
+
+        func wantsContexts(_ wish: Wish) -> Bool {
+            switch wish {
+            case .always: true
+            case .never: false
+            case .auto: self["TERMINAL_NAME"] == "contour" && self["TMUX"] == nil && self["STY"] == nil
+            }
         }
 
         private func number(_ name: String, of program: String) -> Double {

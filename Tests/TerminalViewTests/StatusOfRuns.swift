@@ -74,3 +74,20 @@ import Tracking
         #expect(traits(["TERM_FEATURES": "T3Pst"], osc: .auto).showsStatus)
     }
 }
+
+@Suite struct `a command between others on a terminal` {
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test func `begins and ends with its id, and nothing of it ends the sequence early`() {
+        let context = CommandContext(id: "0199-a;b")
+        #expect(
+            text(context.begin(["tar", "c;f", "é\u{1B}\\"], folder: "/home"))
+                == "\u{1B}]3008;start=0199-ab;type=command;cwd=/home;cmdline=tar c\\x3bf \\xc3\\xa9\\x1b\\x5c\u{1B}\\"
+        )
+        #expect(text(context.finish(.code(0))) == "\u{1B}]3008;end=0199-ab;exit=success\u{1B}\\")
+        #expect(text(context.finish(.code(3))) == "\u{1B}]3008;end=0199-ab;exit=failure;status=3\u{1B}\\")
+        #expect(
+            text(context.finish(.signal(9))) == "\u{1B}]3008;end=0199-ab;exit=crash;signal=SIGKILL\u{1B}\\")
+        #expect(text(context.finish(.unknown)) == "\u{1B}]3008;end=0199-ab\u{1B}\\")
+    }
+}

@@ -90,7 +90,7 @@ struct ExecCommand: ParsableCommand {
 
     private func follow(_ runner: DaemonRunner) throws {
         let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
-        let end = options.attach == nil ? try loop.run() : try loop.run().ofFollowed
+        let end = try ended(by: loop)
         // The warden's report is enough unless the daemon's is shown.
         let known = printsLives || row != nil ? runner.finish() : nil
         loop.leave(detail: known.flatMap(RunText.detail))
@@ -100,10 +100,29 @@ struct ExecCommand: ParsableCommand {
 
     private func follow(_ runner: WardenRunner) throws {
         let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
-        let end = options.attach == nil ? try loop.run() : try loop.run().ofFollowed
+        let end = try ended(by: loop)
         runner.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)
         throw Self.exit(end, runner, missing: loop.missing)
+    }
+
+    /// How the command ended; a terminal that keeps commands apart is shown where it begins and ends.
+    private func ended(by loop: ExecLoop) throws -> ExecEnd {
+        guard options.attach == nil else { return try loop.run().ofFollowed }
+        let traits = TerminalTraits(
+            progress: options.progress, taskbar: options.osc, isTerminal: StandardError.isTerminal,
+            environment: Machine.environment)
+        guard traits.showsContexts, !printsLives else { return try loop.run() }
+        let context = CommandContext(id: UniqueID.v4())
+        StandardError.write(context.begin(command, folder: FilePath.current))
+        do {
+            let end = try loop.run()
+            StandardError.write(context.finish(end.ofContext))
+            return end
+        } catch {
+            StandardError.write(context.finish(.unknown))
+            throw error
+        }
     }
 
     private static func exit(

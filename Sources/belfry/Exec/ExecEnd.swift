@@ -1,6 +1,7 @@
 import API
 import Ledger
 import Performing
+import TerminalView
 import Tracking
 import WardenProtocol
 
@@ -21,6 +22,12 @@ enum ExecEnd {
     var ofFollowed: ExecEnd {
         guard case .ended(let record) = self, record.signal == FollowedProcess.unknownEnd else { return self }
         return .ended(record.withoutStatus)
+    }
+
+    /// What a terminal is told of it.
+    var ofContext: CommandContext.End {
+        guard case .ended(let record) = self else { return .unknown }
+        return record.signal.map { .signal($0) } ?? record.exitCode.map { .code($0) } ?? .unknown
     }
 
     /// What `belfry exec` exits with.
