@@ -7,7 +7,7 @@ import Tracking
 enum BarPeers {
     private static let script = """
         import json, os, sys
-        import tqdm
+        tqdm = __import__("tqdm")
         from rich.progress import Progress
         runs = [json.loads(line) for line in open(sys.argv[1])]
         def looks(times, update, left):

@@ -126,7 +126,9 @@ final class WardenRunner: ExecRunner {
     }
 
     private func readNotifications() {
-        guard let notifySocket, let read = try? NotifyDatagrams.read(from: notifySocket, of: key.run) else { return }
+        guard let notifySocket, let read = try? NotifyDatagrams.read(from: notifySocket, of: key.run) else {
+            return
+        }
         for datagram in read.datagrams { receive(datagram: datagram) }
     }
 
