@@ -1,5 +1,6 @@
 import API
 import APIServer
+import DesktopChannel
 import Engine
 import GatewayClient
 import Glibc
