@@ -30,8 +30,8 @@ struct Agent: AsyncParsableCommand {
 
     func run() async throws {
         Signals.ignoreBrokenPipes()
-        let (clock, logger) = (try SystemClock(), Log.make(level: logLevel))
-        let agent = try DesktopAgent(instance: UniqueID.v4(), clock: clock, logger: logger) { channel in
+        let (clock, logger) = (try SystemClock(), try Log.make(level: logLevel))
+        let agent = DesktopAgent(instance: UniqueID.v4(), clock: clock, logger: logger) { channel in
             Desktop(
                 name: channel, bus: SessionBus(environment: Machine.environment, userID: geteuid()),
                 clock: clock, logger: logger)
