@@ -18,6 +18,8 @@ public struct FinishEstimator: Hashable, Sendable {
     static let aging = 0.9
 
     private let past: [RunProfile]
+    /// The same as they were, where ``past`` is what they would take now.
+    private let recorded: [RunProfile]
     private let usually: Duration?
     private let telling: [RunProfile]
     private let training: FinishTraining?
@@ -30,7 +32,8 @@ public struct FinishEstimator: Hashable, Sendable {
     ///   - usually: how long people expect a run to take, which counts until there were three.
     public init(history: [RunProfile] = [], usually: Duration? = nil) {
         self.usually = usually
-        past = Drift.removed(from: Array(history.suffix(Self.runsKept)))
+        recorded = Array(history.suffix(Self.runsKept))
+        past = Drift.removed(from: recorded)
         telling = past.filter(\.tellsProgress)
         training = telling.count >= FinishTraining.leastRuns ? FinishTraining(telling) : nil
     }
@@ -41,7 +44,7 @@ public struct FinishEstimator: Hashable, Sendable {
     /// How long the job usually takes: the middle of its past runs; for fewer than three what is expected, or `nil`.
     public var usual: Duration? {
         guard past.count >= FinishTraining.leastRuns else { return usually }
-        var totals = past.map(\.total)
+        var totals = recorded.map(\.total)
         return .seconds(Statistics.median(&totals))
     }
 
@@ -49,7 +52,7 @@ public struct FinishEstimator: Hashable, Sendable {
     /// runs `nil`.
     public var usualLimit: Duration? {
         let start = Moment(microseconds: 0)
-        return byTime(startedAt: start, at: start)?.high.map { $0 - start }
+        return Self.byTime(recorded, usually, startedAt: start, at: start)?.high.map { $0 - start }
     }
 
     /// The longest silence usual for the job: the middle of the longest ones of its past runs.
@@ -156,6 +159,12 @@ public struct FinishEstimator: Hashable, Sendable {
 
     /// Only the times of past runs are known, or this one does not say where it is.
     private func byTime(startedAt: Moment, at now: Moment) -> FinishTime? {
+        Self.byTime(past, usually, startedAt: startedAt, at: now)
+    }
+
+    private static func byTime(
+        _ past: [RunProfile], _ usually: Duration?, startedAt: Moment, at now: Moment
+    ) -> FinishTime? {
         guard past.count >= FinishTraining.leastRuns else {
             let end = usually.map { startedAt + $0 }
             return end.flatMap { $0 > now ? FinishTime(at: $0) : nil }
@@ -165,7 +174,7 @@ public struct FinishEstimator: Hashable, Sendable {
         var weight = 1.0
         for run in past.reversed() {
             if run.total > elapsed { longer.append((run.total, weight)) }
-            weight *= Self.aging
+            weight *= aging
         }
         guard !longer.isEmpty else { return nil }
         longer.sort { $0.total < $1.total }

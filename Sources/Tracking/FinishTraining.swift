@@ -83,7 +83,7 @@ enum Drift {
     /// A run is never taken for one of more than so many times its length.
     private static let most = 3.0
 
-    /// `past`, the oldest first, each run stretched to what it would take now; as they are where there is no trend.
+    /// `past`, the oldest first, each run stretched to what the last one would take; as they are where there is no trend.
     ///
     /// A single step is no trend: within both halves of the runs there has to be one.
     /// - Source: Mann, 1945 and Kendall, 1975 for the test; Sen, 1968 for the slope.
@@ -103,7 +103,7 @@ enum Drift {
         }
         let slope = Statistics.median(&slopes)
         return past.enumerated().map { index, run in
-            let factor = Double.exp(slope * Double(past.count - index))
+            let factor = Double.exp(slope * Double(past.count - 1 - index))
             return run.stretched(by: min(max(factor, 1 / most), most))
         }
     }

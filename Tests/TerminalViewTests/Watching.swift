@@ -187,9 +187,9 @@ import Tracking
     @Test func `are as long as they are, and say where the clock is moved`() throws {
         let spring = try lines("2026-03-28T12:30:00+01:00")
         #expect(spring[0] == "  Fri 27                  │Sat 28                  │Sun 29, -1 h at 02:00")
-        #expect(spring[1] == "  ·     ·     ·     ·     │·     ·     ┃     ·     │· ↕   ·    ○·     ·")
+        #expect(spring[1] == "  ·     ·     ·     ·     │·     ·     ┃     ·     │· ↕   ·     ○     ·")
         let autumn = try lines("2026-10-25T12:30:00+01:00")
         #expect(autumn[0] == "  Sat 24                  │Sun 25, +1 h at 03:00    │Mon 26")
-        #expect(autumn[1].hasPrefix("  ·     ·     ·     ·     │·  ↕  ·      ┃"), "\(autumn[1])")
+        #expect(autumn[1].hasPrefix("  ·     ·     ·     ·     │·  ↕  ·     ·┃    ·     ·│"), "\(autumn[1])")
     }
 }

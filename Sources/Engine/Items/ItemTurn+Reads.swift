@@ -162,7 +162,7 @@ extension Fact {
     /// The id of the run that an item, or a webhook, is to show.
     fileprivate var shownRun: String? {
         switch self {
-        case .runLate, .runSlow, .runStuck, .runFlapping, .runProgress: columns.run
+        case .runLate, .runSlow, .runStuck, .runFlapping: columns.run
         default: if case .job? = itemKey { columns.run } else { nil }
         }
     }
@@ -192,7 +192,7 @@ extension Fact {
         case .messageRead(let reading): ItemKey(reading.item)
         case .itemDismissed(let dismissal): ItemKey(dismissal.item)
         case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost, .runRecovered,
-            .runSkipped, .runMissed, .slotsSkipped:
+            .runSkipped, .runMissed, .slotsSkipped, .runProgress:
             columns.job.map(ItemKey.job)
         case .test(let channel): channel.map { OwnThread.test($0).key }
         case .channelFailing(let channel), .channelDisabled(let channel), .channelRestored(let channel):
@@ -209,7 +209,7 @@ extension Fact {
         case .clockBack: OwnThread.clock.key
         case .itemActed(let action): ItemKey(action.item)
         case .runLate, .runSlow, .runStuck, .runFlapping: columns.job.map { OwnThread.job($0).key }
-        case .messagePosted, .configReloaded, .messageGroup, .runProgress, .unknown:
+        case .messagePosted, .configReloaded, .messageGroup, .unknown:
             nil
         }
     }
