@@ -153,8 +153,9 @@ import Tracking
         #expect(list.first { $0.contains("strict") }?.contains("blocked") == true)
         #expect(list.first { $0.contains("good") }?.contains("online") == true)
         let findings = try await belfry.run("doctor").text
-        #expect(findings.contains("strict: ") && findings.contains("refused the token"), "\(findings)")
-        #expect(!findings.contains("good: ") && !findings.contains("old-token"))
+        let place = "127.0.0.1:\(strict.port)"
+        #expect(findings.contains("bot \"strict\" is blocked: the gateway at \(place) refused the token"))
+        #expect(!findings.contains("bot \"good\" is") && !findings.contains("old-token"), "\(findings)")
         let event = try await belfry.events().event("bot.status")
         #expect(event["bot"].text == "strict" && event["reason"].text == "tokenRefused")
         // Each has its own key and its own token, and what fails at one is nothing to the other.

@@ -43,7 +43,7 @@ package struct BotKnowledge: Hashable, Sendable {
         let isPast = lastFailure.map { failure in (link?.since).map { failure.at <= $0 } ?? false } ?? true
         guard let failure = lastFailure, !isPast, failure.at > lastSuccess ?? .distantPast,
             let status = Self.status(after: failure.reason)
-        else { return BotView(.online) }
+        else { return BotView(.online, since: link?.since) }
         return BotView(
             status, reason: failure.reason.rawValue, text: failure.text ?? failure.reason.words,
             since: failure.at)

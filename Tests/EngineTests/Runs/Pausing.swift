@@ -107,12 +107,12 @@ import Tracking
     @Test func `or resumed is nothing later where that could not be recorded`() async throws {
         try await RunScene.run { scene in
             let (run, pid) = try await begin(scene)
-            // The store refuses, as a disk without room does.
+            // The store fails, as a disk without room does.
             func refuse(_ change: String) async throws {
                 try await scene.change(
                     """
                     CREATE TRIGGER refusal BEFORE UPDATE ON run WHEN \(change)
-                    BEGIN SELECT RAISE(ABORT, 'no room'); END
+                    BEGIN SELECT json('{'); END
                     """)
             }
             try await refuse("NEW.state = 5")
