@@ -118,15 +118,6 @@ import Testing
         #expect(try await events.event("question.withdrawn")["subject"].text == second)
         #expect(await posted.end() == "\n200")
     }
-
-    @Test func `withdraws its question when the agent leaves`() async throws {
-        let home = try await start()
-        let events = try home.belfry.events()
-        let posted = try home.post(Self.payload("PermissionRequest"))
-        let id = try await events.event("question.asked")["subject"].text
-        posted.process.signal(SIGKILL)
-        #expect(try await events.event("question.withdrawn")["subject"].text == id)
-    }
 }
 
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `the hooks in an agent's settings` {

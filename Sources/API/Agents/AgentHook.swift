@@ -147,7 +147,8 @@ package struct AgentHook: Sendable {
     private static var allowForAWhile: String { "allow for \(trustedFor.words)" }
 
     private var suggestion: JSON? {
-        agent == .claude ? payload["permission_suggestions"]?.elements.first : nil
+        guard agent == .claude, payload["hook_event_name"]?.text == "PermissionRequest" else { return nil }
+        return payload["permission_suggestions"]?.elements.first
     }
 
     private var permission: AgentQuestion? {

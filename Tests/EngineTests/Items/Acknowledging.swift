@@ -115,7 +115,8 @@ import WebhookChannel
             try await tower.until { try await tower.entries(of: "hook").count == 2 }
             let body = String(decoding: try await tower.entries(of: "hook").last?.body ?? [], as: UTF8.self)
             #expect(body.contains("acknowledgementExpired"), "\(body)")
-            #expect(try await tower.shown(.job("backup")) == nil, "the desktop does not hear of it")
+            let onDesk = try await tower.ledger.surface(channel: "desk", item: "job:backup")
+            #expect(onDesk == nil, "the desktop does not hear of it")
             // Once.
             tower.clock.advance(by: .seconds(7200))
             try await tower.say("later")
