@@ -147,7 +147,7 @@ import Tracking
         }
     }
 
-    @Test func `that runs a job again makes one run of it, and one that cancels ends it`() async throws {
+    @Test func `that runs a job again makes one run of it, however often it is pressed`() async throws {
         try await tower { tower, server in
             _ = try await tower.control.add(.manual("backup"))
             let failed = try await tower.end("backup", .failed, exitCode: 1)
@@ -158,9 +158,8 @@ import Tracking
             }
             try server.press("run-again", of: call.id)
             try server.press("run-again", of: call.id)
-            try await tower.until {
-                try await tower.eventTypes().filter { $0 == .itemActed }.count == 2
-            }
+            // The second press may come when the first has closed the notice.
+            try await tower.until { try await tower.eventTypes().contains(.itemActed) }
             let runs = try await tower.ledger.runs(RunFilter(job: "backup", limit: 10))
             #expect(runs.count == 2 && runs.first?.retryOf == failed.id)
         }
