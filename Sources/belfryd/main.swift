@@ -14,6 +14,7 @@ do {
     case let send as Send: try await send.run()
     case let backup as Backup: try await backup.run()
     case let restore as Restore: try await restore.run()
+    case let replay as ReplayCommand: try await replay.run()
     case var help: try help.run()
     }
 } catch let failure as Failure {
