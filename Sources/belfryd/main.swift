@@ -15,6 +15,7 @@ do {
     case let backup as Backup: try await backup.run()
     case let restore as Restore: try await restore.run()
     case let replay as ReplayCommand: try await replay.run()
+    case let agent as Agent: try await agent.run()
     case var help: try help.run()
     }
 } catch let failure as Failure {
