@@ -98,6 +98,13 @@ import Tracking
         #expect(shown(["inline-reply"]) == [])
     }
 
+    @Test func `are cut off nowhere`() {
+        let room = ["gnome-shell", "Notification Daemon", "Plasma", "dunst", "Xfce Notify Daemon", nil].map {
+            DesktopServer(name: $0, capabilities: []).buttonRoom
+        }
+        #expect(room == [3, 3, nil, nil, nil, nil])
+    }
+
     @Test func `and its texts are as long as its job wants`() {
         var fact = JobFact(run: 3, state: .failed, at: Moment(seconds: 0))
         fact.text = "the disk /mnt/backup is full"

@@ -105,8 +105,9 @@ package struct DesktopServer: Hashable, Sendable {
         drawsBars = name != "gnome-shell" && name != "Plasma"
         // - Source: GNOME Shell, notificationDaemon.js: `x-gnome-privacy-scope`.
         hasPrivacyScopes = name == "gnome-shell"
-        // - Source: GNOME Shell, messageTray.js: `MAX_NOTIFICATION_BUTTONS`.
-        if name == "gnome-shell" { buttonRoom = 3 }
+        // - Source: GNOME Shell, messageTray.js: `MAX_NOTIFICATION_BUTTONS`. notification-daemon cuts off what is wider than
+        // its window.
+        if name == "gnome-shell" || name == "Notification Daemon" { buttonRoom = 3 }
     }
 }
 
