@@ -86,7 +86,7 @@ import Tracking
             required == [
                 ["kind"], url, url, ["kind", "webhook"], ["kind", "webhook"], url + ["token"],
                 ["kind", "token", "chat"], url + ["token", "room"], ["kind", "webhook", "url"], url, url,
-                ["kind", "key"], ["kind", "key"], url, ["kind", "to"], ["kind", "command"],
+                ["kind", "key"], ["kind", "key"], url, url + ["body"], ["kind", "to"], ["kind", "command"],
             ])
     }
 }

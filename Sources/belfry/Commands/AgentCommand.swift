@@ -8,19 +8,19 @@ struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent", abstract: "Shows on your desktop what the system daemon sends to you.",
         discussion: """
-            The system daemon has no desktop. Its channels that name a user (kind: desktop,
-            user: NAME) are shown by that user's agent, which gets nothing of others. It runs
-            until it is stopped, and waits for a daemon that is away; the unit
-            belfry-agent.service starts it with your session.
+            The system daemon has no desktop. Its channels that name a user (kind:
+            desktop, user: NAME) are shown by that user's agent, which gets nothing of
+            others. It runs until it is stopped, and waits for a daemon that is away; the
+            unit belfry-agent.service starts it with your session.
 
-              belfry agent
               systemctl --user enable --now belfry-agent
+              belfry agent
             """)
 
     @Option(
         help: ArgumentHelp("Where the daemon takes agents.", valueName: "path"),
         completion: .file())
-    var socket: String?
+    var at: String?
 
     func run() throws {
         let program: String
@@ -29,7 +29,7 @@ struct AgentCommand: ParsableCommand {
         } catch {
             throw APIError(.internalFault, "\(error)", hint: "Install the programs together.")
         }
-        let words = [program, "agent"] + (socket.map { ["--socket", $0] } ?? [])
+        let words = [program, "agent"] + (at.map { ["--socket", $0] } ?? [])
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         unsafe execv(program, &arguments)
         throw APIError(.internalFault, "\(program) can't be started: \(HostError.last("execv").reason)")
