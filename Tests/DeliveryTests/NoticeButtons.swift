@@ -98,6 +98,17 @@ import Tracking
         #expect(shown(["inline-reply"]) == [])
     }
 
+    @Test func `do without that of a click on the body where it would be one more`() {
+        var notice = Notice(
+            item: .job("a"), revision: 1, title: "a", body: "", tag: "t", bot: "ops", ring: true,
+            reason: .failed)
+        notice.actions = ["default", "mark-read"].map { NoticeAction(key: $0, label: $0) }
+        let keys = ["Xfce Notify Daemon", "dunst"].map { name in
+            DesktopForm().render(notice, for: DesktopServer(name: name, capabilities: ["actions"])).actions
+        }
+        #expect(keys == [["mark-read", "mark-read"], ["default", "default", "mark-read", "mark-read"]])
+    }
+
     @Test func `are cut off nowhere`() {
         let room = ["gnome-shell", "Notification Daemon", "Plasma", "dunst", "Xfce Notify Daemon", nil].map {
             DesktopServer(name: $0, capabilities: []).buttonRoom

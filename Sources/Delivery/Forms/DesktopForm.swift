@@ -89,6 +89,8 @@ package struct DesktopServer: Hashable, Sendable {
     package var hidesTextBehindBar: Bool
     /// Whether it draws a progress bar at all.
     package var drawsBars: Bool
+    /// Whether a click on the body is an action; where it closes the notice, the action would be one more button.
+    package var takesClicks: Bool
     /// The most buttons it shows; nil: all there are.
     package var buttonRoom: Int?
     /// Whether it hides what is for the user alone while the screen is locked.
@@ -101,6 +103,8 @@ package struct DesktopServer: Hashable, Sendable {
         readsMarkup = capabilities.contains("body-markup") || name == "dunst"
         // - Source: xfce4-notifyd 0.7.3, xfce_notify_window_set_gauge_value.
         hidesTextBehindBar = name == "Xfce Notify Daemon"
+        // - Source: xfce4-notifyd 0.7.3, xfce-notify-window.c: every action is a button.
+        takesClicks = name != "Xfce Notify Daemon"
         // - Source: GNOME Shell, notificationDaemon.js, and plasma-workspace, notifications: neither reads `value`.
         drawsBars = name != "gnome-shell" && name != "Plasma"
         // - Source: GNOME Shell, notificationDaemon.js: `x-gnome-privacy-scope`.
@@ -206,8 +210,11 @@ private struct RenderedNotice {
         guard hasButtons else { return [] }
         // Where a reply can be typed, nobody needs a terminal for it.
         let other = server.takesReplies ? NoticeButton.reply.rawValue : NoticeAction.replyKey
+        let usable = notice.actions.filter {
+            $0.key != other && ($0.key != NoticeAction.defaultKey || server.takesClicks)
+        }
         let page = NoticeAction.page(
-            of: notice.actions.filter { $0.key != other }, from: notice.firstButton ?? 0,
+            of: usable, from: notice.firstButton ?? 0,
             room: server.buttonRoom)
         return page.flatMap {
             [DesktopText.printable($0.key), DesktopText.cleaned($0.label, limit: Self.titleLimit)]
