@@ -64,8 +64,8 @@ package struct MailSender: EdgeChannel {
                     status: replies.last?.code, answer: said)))
     }
 
-    /// So many of a server's replies are kept: of a mail to many, those about its end.
-    private static let keptReplies = 8
+    /// So many of a server's replies are kept: those about the end of the mail, and none about the login.
+    private static let keptReplies = 2
 
     private func mail(_ letter: MailLetter) -> CurlMail {
         let encryption: CurlMail.Encryption =

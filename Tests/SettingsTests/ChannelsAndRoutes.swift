@@ -158,7 +158,7 @@ import Testing
         ("{ kind: webhook }", "this webhook has no url"),
         ("{ kind: webook }", "did you mean \"webhook\"?"),
         ("{ kind: script, command: [x] }", "\"script\" is not known here; write kind: command"),
-        ("{ kind: template }", "\"template\" is not in this version"),
+        ("{ kind: template }", "this template has no url"),
         ("{ kind: mail }", "this mail has no to"),
         ("{ kind: mail, to: [] }", "can't be empty"),
         ("{ kind: mail, to: [a@e.org, 'b c@e.org'] }", "\"b c@e.org\" is not a mail address"),

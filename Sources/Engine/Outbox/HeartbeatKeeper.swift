@@ -47,10 +47,9 @@ package actor HeartbeatKeeper: Keeper {
             return now + period
         }
         guard last + period <= now else { return last + period }
-        var message = Message(
+        let message = Message(
             id: tools.makeID(), bot: OwnThread.bot, thread: OwnThread.heartbeat(channel).name,
             text: try await words(), at: now)
-        message.urgency = .low
         _ = try await ledger.commit([
             .setFact(name: fact, value: "\(now.microseconds)"),
             .insertMessage(MessageRecord(message: message)),
