@@ -58,22 +58,46 @@ package struct TemplateForm: HTTPForm {
         for sample in Self.samples where JSON(parsing: Array(template.render(sample).utf8)[...]) == nil {
             throw .unfit(
                 Self.bodyKey,
-                "with its values filled in it is no JSON: a text stands in quotes, as \"{{title}}\", and only "
-                    + "numbers and objects stand alone, as {{{run}}}")
+                "with its values filled in it is no JSON: a text stands in quotes, as \"{{title}}\", and what "
+                    + "may be missing in a section, as {{#run.exitCode}}, \"code\": {{run.exitCode}}{{/run.exitCode}}"
+            )
         }
     }
 
-    /// With all there may be, and with the least.
+    /// With all there may be, with objects that have only what they always have, and with the least.
     private static let samples: [JSON] = {
-        let object = JSON.object(["id": .string("a\"b"), "exitCode": .int(1), "last": .array([])])
-        let link = JSON.object(["label": .string("a\"b"), "url": .string("https://e.org/")])
+        let text = JSON.string("a\"b\n\\")
+        let always: [(String, [JSON.Member])] = [
+            (
+                "run",
+                ["id", "name", "job", "bot", "state", "kind"].map { .init($0, text) } + [
+                    .init("attempt", .int(1))
+                ]
+            ),
+            (
+                "item",
+                ["key", "kind", "bot", "urgency", "reason"].map { .init($0, text) }
+                    + [.init("count", .int(2)), .init("revision", .int(1))]
+            ),
+            ("question", ["id", "text", "state"].map { .init($0, text) }),
+            ("channel", ["name", "kind", "state"].map { .init($0, text) }),
+        ]
+        let numbers = [
+            "exitCode", "signal", "latenessMs", "queueDelayMs", "outputBytes", "cpuMs", "maxRssKb",
+        ]
+        let more =
+            numbers.map { JSON.Member($0, .int(3)) } + [.init("outputTail", text), .init("last", .array([]))]
+        let link = JSON.object(["label": text, "url": .string("https://e.org/")])
         let texts = [
             "title", "body", "headline", "type", "reason", "urgency", "bot", "at", "colour", "emblem",
         ]
-        let rich = texts.map { JSON.Member($0, .string("a\"b\n\\")) }
-        let objects = ["run", "item", "question", "channel"].map { JSON.Member($0, object) }
-        let poor = texts.map { JSON.Member($0, .string("")) } + [JSON.Member("links", .array([]))]
-        return [.members(rich + objects + [JSON.Member("links", .array([link, link]))]), .members(poor)]
+        let said = texts.map { JSON.Member($0, text) }
+        let links = JSON.Member("links", .array([link, link]))
+        return [
+            .members(said + always.map { .init($0.0, .members($0.1 + more)) } + [links]),
+            .members(said + always.map { .init($0.0, .members($0.1)) } + [.init("links", .array([]))]),
+            .members(texts.map { .init($0, .string("")) } + [.init("links", .array([]))]),
+        ]
     }()
 
     package func render(_ bulletin: Bulletin) -> [UInt8] {

@@ -74,7 +74,7 @@ import Tracking
 
     @Test func `is sent what the file says`() throws {
         let form = try form(
-            #"{"text": "{{title}}: {{body}}"{{#run}}, "code": {{exitCode}}{{/run}}, "level": "{{urgency}}"}"#,
+            #"{"text": "{{title}}: {{body}}"{{#run.exitCode}}, "code": {{run.exitCode}}{{/run.exitCode}}, "level": "{{urgency}}"}"#,
             ["method": "PUT"])
         let request = form.sent(Sample.failure(text: "no \"tape\""), ["token": "t0k3n"])
         let json = try #require(JSON(parsing: request.body[...]))
@@ -89,10 +89,16 @@ import Tracking
         ("{\"text\": {{title}}}", "it is no JSON"),
         ("{\"text\": \"{{titel}}\"}", "there is no value \"titel\""),
         ("{\"run\": {{{run}}}}", "it is no JSON"), ("{{#run}}", "has no end"),
+        ("{\"a\": 1{{#run}}, \"code\": {{exitCode}}{{/run}}}", "it is no JSON"),
     ])
     func `is refused at load, not at the first failure`(_ body: String, _ message: String) {
         let error = #expect(throws: FormError.self) { try form(body) }
         #expect("\(error.map { "\($0)" } ?? "")".contains(message))
+    }
+
+    @Test func `may name what is always there without a section`() throws {
+        _ = try form(
+            "{\"a\": 1{{#item}}, \"count\": {{count}}{{/item}}{{#run}}, \"try\": {{attempt}}{{/run}}}")
     }
 
     @Test func `may want a form or plain text`() throws {
