@@ -33,8 +33,10 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         let file = common.config ?? ""
         var arguments = ["replay", "--since", try SinceArgument.moment(since).iso8601, "--config", file]
-        // Where a daemon answers, its files count, and its ledger.
-        if let status: WireStatus = try? common.client().ask(Endpoints.status()) {
+        // Where a daemon answers, its files count, and its ledger; the file that is named is no daemon's yet.
+        var daemon = common
+        daemon.config = nil
+        if let status: WireStatus = try? daemon.client().ask(Endpoints.status()) {
             arguments += ["--state", status.state]
             if unsafe access(status.config, F_OK) == 0 { arguments += ["--against", status.config] }
         }
