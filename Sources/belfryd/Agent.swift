@@ -16,12 +16,12 @@ struct Agent: AsyncParsableCommand {
             units/user/belfry-agent.service.
 
             Examples:
-              belfry agent
-              belfry agent --socket /run/belfry/agents.sock
+              belfryd agent
+              belfryd agent --at /run/belfry/agents.sock
             """)
 
     @Option(help: ArgumentHelp("Where the daemon takes agents.", valueName: "path"))
-    var socket = "/run/belfry/agents.sock"
+    var at = "/run/belfry/agents.sock"
 
     @Option(
         help: ArgumentHelp(
@@ -37,7 +37,7 @@ struct Agent: AsyncParsableCommand {
                 clock: clock, logger: logger)
         }
         let arrivals = try Signals.stream()
-        let path = socket
+        let path = at
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await agent.run(at: path) }
             group.addTask {

@@ -93,3 +93,30 @@ struct `the agents of two users` {
         #expect(seen.filter { $0.contains("secret of") }.count == 2, "\(seen)")
     }
 }
+
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `belfry agent` {
+    @Test func `shows on its session's desktop what names its user`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try Belfry()
+        try belfry.write(
+            """
+            channels:
+              mine: { kind: desktop, user: "\(geteuid())" }
+            routes:
+              - { when: [failed], to: [mine] }
+
+            """, to: "belfry.yaml")
+        try await belfry.start()
+        var environment = belfry.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        let agent = try ChildProcess(
+            BuiltProgram.path("belfry"), ["agent", "--at", "\(belfry.folder.file("run"))/agents.sock"],
+            environment: environment, streams: .bothInLines)
+        #expect(try await belfry.run("notify", "--to", "mine", "Hello").code == 0)
+        let call = try #require(try await server.next())
+        #expect((call.summary + call.body).contains("Hello"), "\(call)")
+        agent.signal(SIGTERM)
+        #expect(await agent.status() == 0)
+    }
+}

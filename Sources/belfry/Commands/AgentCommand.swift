@@ -29,7 +29,7 @@ struct AgentCommand: ParsableCommand {
         } catch {
             throw APIError(.internalFault, "\(error)", hint: "Install the programs together.")
         }
-        let words = [program, "agent"] + (at.map { ["--socket", $0] } ?? [])
+        let words = [program, "agent"] + (at.map { ["--at", $0] } ?? [])
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         unsafe execv(program, &arguments)
         throw APIError(.internalFault, "\(program) can't be started: \(HostError.last("execv").reason)")
