@@ -1,5 +1,6 @@
 package import Performing
 package import Prompting
+import Timeline
 import Tracking
 
 /// Who offers tools to the bots of providers, and performs their calls.
@@ -168,5 +169,169 @@ private struct JointReply {
             report(.failed(failure))
         default: report(event)
         }
+    }
+}
+
+/// How far a reply in turns is: what must be known to go on with it.
+struct LoopState: Hashable {
+    /// What was said since the prompt: the bot's turns, and the results of its calls.
+    var turns: [Turn] = []
+    /// The results of the calls of the last turn, as far as there are some.
+    var results: [Turn.Part] = []
+    /// Whether the call after these was begun.
+    var hasBegun = false
+    /// What the bot said, as people read it.
+    var said = ""
+    /// What was used.
+    var usage = TokenUsage()
+
+    /// The number of the turn that is asked next, or whose calls are performed; from 1.
+    var turn: Int { turns.count / 2 + 1 }
+    /// The calls that wait for their results; none where the bot is to be asked.
+    var calls: [ToolCall] { turns.last.map { $0.speaker == .assistant ? $0.openCalls : [] } ?? [] }
+
+    /// Forgets what only the provider and the model understand that wrote it, such as signed thinking: another one refuses
+    /// it.
+    mutating func forgetThinking() {
+        for index in turns.indices {
+            turns[index].parts.removeAll { if case .opaque = $0 { true } else { false } }
+        }
+    }
+}
+
+/// What must be known of an attempt whose bot calls tools, to go on with it after a crash: kept in a file while the
+/// attempt is under way.
+///
+/// It is written before each call is performed and after it, so that no call is made twice.
+struct LoopNote: Hashable {
+    /// What was ordered.
+    var order: PromptOrder
+    /// When the attempt began.
+    var start: Moment
+    var state = LoopState()
+    /// Who wrote what ``state`` holds: provider and model; nil: nobody knows.
+    var model: String?
+    /// What the bot keeps of what it is no longer shown, made in this attempt; nil: nothing was.
+    var summary: TalkSummary?
+    /// What making it used.
+    var summaryUsage = TokenUsage()
+
+    /// The most bytes of its file; a longer reply ends with the daemon.
+    static let limit = 16 << 20
+}
+
+extension LoopNote: AttemptNote {
+    var bytes: [UInt8] {
+        JSON.object([
+            "run": .string(order.key.run), "attempt": .int(order.key.attempt), "bot": .string(order.bot),
+            "text": .string(order.text),
+            "earlier": .array(
+                order.earlier.map { .object(["isOfBot": .bool($0.isOfBot), "text": .string($0.text)]) }),
+            "known": order.summary.map { .string($0) },
+            "summary": summary.map { .string($0.text) }, "through": summary.map { .int($0.through) },
+            "summaryUsage": summaryUsage.json, "model": model.map { .string($0) },
+            "timeout": order.timeout.map { .int($0.milliseconds) }, "path": .string(order.output.path),
+            "head": .int(order.output.headBytes), "tail": .int(order.output.tailBytes),
+            "isReadLive": .bool(order.isReadLive), "start": .int(start.microseconds),
+            "turns": .array(state.turns.map(\.json)), "results": .array(state.results.map(\.json)),
+            "hasBegun": .bool(state.hasBegun), "said": .string(state.said), "usage": state.usage.json,
+        ]).bytes
+    }
+
+    init?(_ bytes: [UInt8]) {
+        guard let json = JSON(parsing: bytes[...]), let run = json["run"]?.text,
+            let attempt = json["attempt"]?.int, let bot = json["bot"]?.text, let text = json["text"]?.text,
+            let path = json["path"]?.text, let head = json["head"]?.int, let tail = json["tail"]?.int,
+            let start = json["start"]?.int, let usage = json["usage"].flatMap(TokenUsage.init)
+        else { return nil }
+        let earlier = (json["earlier"]?.elements ?? []).compactMap { turn in
+            turn["text"]?.text.map { EarlierTurn(isOfBot: turn["isOfBot"] == .bool(true), text: $0) }
+        }
+        order = PromptOrder(
+            key: RunKey(run: run, attempt: attempt), bot: bot, earlier: earlier, text: text,
+            timeout: json["timeout"]?.int.map { .milliseconds($0) },
+            output: ProcessOrder.Output(path: path, headBytes: head, tailBytes: tail))
+        order.isReadLive = json["isReadLive"] == .bool(true)
+        order.summary = json["known"]?.text
+        if let text = json["summary"]?.text, let through = json["through"]?.int {
+            summary = TalkSummary(text, through: Int64(through))
+        }
+        summaryUsage = json["summaryUsage"].flatMap(TokenUsage.init) ?? TokenUsage()
+        self.start = Moment(microseconds: Int64(start))
+        model = json["model"]?.text
+        let turns = (json["turns"]?.elements ?? []).map(Turn.init)
+        let results = (json["results"]?.elements ?? []).map(Turn.Part.init)
+        guard !turns.contains(nil), !results.contains(nil) else { return nil }
+        state.turns = turns.compactMap(\.self)
+        state.results = results.compactMap(\.self)
+        state.hasBegun = json["hasBegun"] == .bool(true)
+        state.said = json["said"]?.text ?? ""
+        state.usage = usage
+    }
+}
+
+extension Turn {
+    fileprivate var json: JSON {
+        .object(["speaker": .string(speaker.rawValue), "parts": .array(parts.map(\.json))])
+    }
+
+    fileprivate init?(_ json: JSON) {
+        guard let speaker = json["speaker"]?.text.flatMap(Speaker.init) else { return nil }
+        let parts = (json["parts"]?.elements ?? []).map(Part.init)
+        guard !parts.contains(nil) else { return nil }
+        self.init(speaker, parts.compactMap(\.self))
+    }
+}
+
+extension Turn.Part {
+    fileprivate var json: JSON {
+        switch self {
+        case .text(let text): .object(["text": .string(text)])
+        case .toolCall(let call):
+            .object([
+                "call": .string(call.id), "name": .string(call.name), "arguments": call.arguments,
+                "isPerformed": .bool(call.isPerformed),
+            ])
+        case .toolResult(let id, let text, let isError):
+            .object(["result": .string(id), "of": .string(text), "isError": .bool(isError)])
+        case .opaque(let provider, let json): .object(["provider": .string(provider), "content": json])
+        }
+    }
+
+    fileprivate init?(_ json: JSON) {
+        if let text = json["text"]?.text {
+            self = .text(text)
+        } else if let id = json["call"]?.text, let name = json["name"]?.text,
+            let arguments = json["arguments"]
+        {
+            self = .toolCall(
+                ToolCall(
+                    id: id, name: name, arguments: arguments, isPerformed: json["isPerformed"] == .bool(true))
+            )
+        } else if let id = json["result"]?.text, let text = json["of"]?.text {
+            self = .toolResult(id: id, text: text, isError: json["isError"] == .bool(true))
+        } else if let provider = json["provider"]?.text, let content = json["content"] {
+            self = .opaque(provider: provider, content)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension TokenUsage {
+    fileprivate var json: JSON {
+        .object([
+            "input": .int(input), "cacheWrite": .int(cacheWrite), "cacheRead": .int(cacheRead),
+            "output": .int(output), "costUSD": costUSD.map { .double($0) },
+        ])
+    }
+
+    fileprivate init?(_ json: JSON) {
+        guard let input = json["input"]?.int, let write = json["cacheWrite"]?.int,
+            let read = json["cacheRead"]?.int, let output = json["output"]?.int
+        else { return nil }
+        self.init(
+            input: input, cacheWrite: write, cacheRead: read, output: output, costUSD: json["costUSD"]?.double
+        )
     }
 }

@@ -1,3 +1,147 @@
+/// The type of a value, as a D-Bus signature writes it.
+///
+/// - Source: D-Bus specification 0.42, "Type System". Unix descriptors (`h`) are not carried.
+package indirect enum DBusType: Hashable, Sendable, SignatureWriting {
+    case byte, bool, int16, uint16, int32, uint32, int64, uint64, double
+    case string, objectPath, signature, variant
+    case array(DBusType)
+    case structure([DBusType])
+    /// Array of dictionary entries; the key must be a basic type.
+    case dictionary(key: DBusType, value: DBusType)
+
+    /// The type's signature, such as `a{sv}`.
+    package var signature: String {
+        var letters: [UInt8] = []
+        writeSignature(to: &letters)
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    /// Appends the type's signature to `letters`.
+    func writeSignature(to letters: inout [UInt8]) {
+        switch self {
+        case .byte: letters.append(UInt8(ascii: "y"))
+        case .bool: letters.append(UInt8(ascii: "b"))
+        case .int16: letters.append(UInt8(ascii: "n"))
+        case .uint16: letters.append(UInt8(ascii: "q"))
+        case .int32: letters.append(UInt8(ascii: "i"))
+        case .uint32: letters.append(UInt8(ascii: "u"))
+        case .int64: letters.append(UInt8(ascii: "x"))
+        case .uint64: letters.append(UInt8(ascii: "t"))
+        case .double: letters.append(UInt8(ascii: "d"))
+        case .string: letters.append(UInt8(ascii: "s"))
+        case .objectPath: letters.append(UInt8(ascii: "o"))
+        case .signature: letters.append(UInt8(ascii: "g"))
+        case .variant: letters.append(UInt8(ascii: "v"))
+        case .array(let element): element.writeArraySignature(to: &letters)
+        case .structure(let members): members.writeStructureSignature(to: &letters)
+        case .dictionary(let key, let value):
+            letters += "a{".utf8
+            key.writeSignature(to: &letters)
+            value.writeSignature(to: &letters)
+            letters.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// What the place of a value of this type in a message is a multiple of.
+    var alignment: Int {
+        switch self {
+        case .byte, .signature, .variant: 1
+        case .int16, .uint16: 2
+        case .bool, .int32, .uint32, .string, .objectPath, .array, .dictionary: 4
+        case .int64, .uint64, .double, .structure: 8
+        }
+    }
+
+    /// Reads one complete type; `nil` when `signature` is anything else.
+    package init?(signature: String) {
+        var rest = Substring(signature)
+        guard let type = Self.read(from: &rest, depth: 0), rest.isEmpty else { return nil }
+        self = type
+    }
+
+    private static func read(from rest: inout Substring, depth: Int) -> DBusType? {
+        guard depth <= DBusValue.maximumDepth, let letter = rest.popFirst() else { return nil }
+        if letter == "a" {
+            guard rest.first == "{" else { return read(from: &rest, depth: depth + 1).map(DBusType.array) }
+            rest.removeFirst()
+            guard let key = read(from: &rest, depth: depth + 1), key.isBasic,
+                let value = read(from: &rest, depth: depth + 1), rest.popFirst() == "}"
+            else { return nil }
+            return .dictionary(key: key, value: value)
+        }
+        if letter == "(" {
+            var members: [DBusType] = []
+            while rest.first != ")" {
+                guard let member = read(from: &rest, depth: depth + 1) else { return nil }
+                members.append(member)
+            }
+            rest.removeFirst()
+            return members.isEmpty ? nil : .structure(members)
+        }
+        return letters[letter]
+    }
+
+    private static let letters: [Character: DBusType] = [
+        "y": .byte, "b": .bool, "n": .int16, "q": .uint16, "i": .int32, "u": .uint32, "x": .int64,
+        "t": .uint64, "d": .double, "s": .string, "o": .objectPath, "g": .signature, "v": .variant,
+    ]
+
+    /// Whether a value of this type may be the key of a dictionary.
+    package var isBasic: Bool {
+        switch self {
+        case .variant, .array, .structure, .dictionary: false
+        default: true
+        }
+    }
+}
+
+/// libdbus' codes of types; its own macros hold casts, which Swift does not import.
+///
+/// - Source: dbus-protocol.h, `DBUS_TYPE_...`.
+enum TypeCode {
+    static let invalid: Int32 = 0
+    static let byte = code("y")
+    static let bool = code("b")
+    static let int16 = code("n")
+    static let uint16 = code("q")
+    static let int32 = code("i")
+    static let uint32 = code("u")
+    static let int64 = code("x")
+    static let uint64 = code("t")
+    static let double = code("d")
+    static let string = code("s")
+    static let objectPath = code("o")
+    static let signature = code("g")
+    static let array = code("a")
+    static let variant = code("v")
+    static let structure = code("r")
+    static let dictionaryEntry = code("e")
+
+    private static func code(_ letter: Unicode.Scalar) -> Int32 { Int32(letter.value) }
+}
+
+/// Has a signature: a type, or a value of one.
+protocol SignatureWriting {
+    func writeSignature(to letters: inout [UInt8])
+}
+
+extension SignatureWriting {
+    /// Appends the signature of an array of such elements.
+    func writeArraySignature(to letters: inout [UInt8]) {
+        letters.append(UInt8(ascii: "a"))
+        writeSignature(to: &letters)
+    }
+}
+
+extension Array where Element: SignatureWriting {
+    /// Appends the signature of a structure of these members.
+    func writeStructureSignature(to letters: inout [UInt8]) {
+        letters.append(UInt8(ascii: "("))
+        for member in self { member.writeSignature(to: &letters) }
+        letters.append(UInt8(ascii: ")"))
+    }
+}
+
 /// One value in a message.
 ///
 /// A value always knows its ``type``, also when it is an empty array. Strings may not hold NUL; that and

@@ -1,9 +1,11 @@
+import Crypto
 package import Delivery
 import NIOCore
 import NIOPosix
-import OpenClaw
+package import OpenClaw
 import Synchronization
 package import Timeline
+import Tracking
 
 /// The links to all gateways: bots of one gateway with one token share theirs.
 package final class GatewayPool: Sendable {
@@ -164,5 +166,123 @@ package final class GatewayPool: Sendable {
 
     private func note(_ news: GatewayLink.State, of wish: Wish) {
         for bot in state.withLock({ $0.held[wish]?.bots ?? [] }) { report(bot, wish.place, news) }
+    }
+}
+
+extension GatewayLink {
+    /// How many pages of jobs are read at most.
+    private static let pages = 50
+
+    /// What the gateway's scheduler shows now; `removed` are the jobs that it reported as removed.
+    ///
+    /// - Throws: ``CallFailure/timedOut`` also where the list changes under each attempt to read it whole.
+    package func look(removed: Set<String> = []) async throws(CallFailure) -> GatewayLook {
+        let began = clock.now
+        for _ in 0..<3 {
+            guard let jobs = try await allJobs() else { continue }
+            let log = try await call(.cronRuns(limit: 200))
+            let runs = (log["entries"]?.elements ?? []).compactMap { GatewayRun($0) }
+            return GatewayLook(
+                at: began, jobs: jobs, runs: runs, removed: removed, version: hello?.version ?? 4)
+        }
+        throw .timedOut
+    }
+
+    /// All jobs; nil: somebody added or removed some meanwhile.
+    private func allJobs() async throws(CallFailure) -> [GatewayJob]? {
+        var jobs: [GatewayJob] = []
+        var offset = 0
+        for _ in 0..<Self.pages {
+            let page = try await call(.cronJobs(from: offset))
+            let found = page["jobs"]?.elements ?? []
+            jobs += found.compactMap { GatewayJob($0) }.map { job in
+                var job = job
+                job.offset = StaggerOffset.of(job.id, within: job.stagger)
+                return job
+            }
+            offset += found.count
+            let total = page["total"]?.int ?? offset
+            guard page["hasMore"] == .bool(true), !found.isEmpty else {
+                return offset == total && Set(jobs.map(\.id)).count == jobs.count ? jobs : nil
+            }
+        }
+        return nil
+    }
+
+    /// Enables or disables a job; needs the scope of administrators.
+    package func setEnabled(_ isEnabled: Bool, _ job: GatewayJob) async throws(CallFailure) {
+        let revision = (hello?.version ?? 3) >= 4 ? job.revision : nil
+        _ = try await call(.cronUpdate(job.id, ["enabled": .bool(isEnabled)], revision: revision))
+    }
+}
+
+/// By how much a gateway moves the runs of one job, so that not all of them begin in one second.
+///
+/// - Source: openclaw.md 8.2; the vectors in the tests are the gateway's own.
+package enum StaggerOffset {
+    /// The first four bytes of the SHA-256 of the job's id, modulo the largest delay in milliseconds.
+    package static func of(_ job: String, within stagger: Duration) -> Duration {
+        let limit = stagger.milliseconds
+        guard limit > 0 else { return .zero }
+        let number = SHA256.hash(data: Array(job.utf8)).prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return .milliseconds(number % limit)
+    }
+}
+
+/// Looks after the connections of many links with one task, which sleeps until the first of them is due: a thousand that
+/// are idle cost one timer.
+package actor LinkWatch {
+    /// When a connection is to be looked at next, and how.
+    private struct Turn {
+        var due: Duration
+        /// Looks at it, and returns when to look again, since boot; nil: never.
+        let look: @Sendable () async -> Duration?
+    }
+
+    /// With more than this many connections those that are due soon are looked at together.
+    private static let few = 16
+    /// How much later a look may come then.
+    private static let slack = Duration.seconds(1)
+
+    private let clock: any WallClock
+    private var turns: [Int: Turn] = [:]
+    private var lastTicket = 0
+    private var sleeper: Task<Void, Never>?
+    /// When, since boot, the sleeper wakes.
+    private var armed: Duration?
+
+    /// A watch that looks after nothing yet.
+    package init(clock: any WallClock) { self.clock = clock }
+
+    deinit { sleeper?.cancel() }
+
+    /// Looks at a connection at `due`, since boot, and then whenever `look` says.
+    func add(at due: Duration, _ look: @escaping @Sendable () async -> Duration?) {
+        lastTicket += 1
+        turns[lastTicket] = Turn(due: due, look: look)
+        arm(for: due)
+    }
+
+    private func arm(for due: Duration) {
+        let due = turns.count > Self.few ? due + Self.slack : due
+        if let armed, armed <= due { return }
+        sleeper?.cancel()
+        armed = due
+        let wake = clock.now + max(due - clock.sinceBoot, .milliseconds(1))
+        sleeper = Task { [weak self, clock] in
+            try? await clock.sleep(until: wake)
+            if !Task.isCancelled { await self?.serve() }
+        }
+    }
+
+    private func serve() async {
+        (armed, sleeper) = (nil, nil)
+        let now = clock.sinceBoot
+        for (ticket, turn) in turns.filter({ $0.value.due <= now }) {
+            let next = await turn.look()
+            turns[ticket]?.due = next ?? turn.due
+            if next == nil { turns[ticket] = nil }
+        }
+        if let first = turns.values.map(\.due).min() { arm(for: first) }
     }
 }

@@ -397,59 +397,6 @@ private struct Quiet: Hashable, Codable, Sendable {
     var run: Int?
 }
 
-/// The failures of a job since it was last well.
-struct Outage: Hashable, Codable, Sendable {
-    /// When the first of them ended.
-    let since: Moment
-    /// All of them.
-    private(set) var failures = 1
-    /// Those in a row that were like the last one.
-    private(set) var sameFailures = 1
-    /// What the last one was like.
-    private(set) var signature: FailureSignature
-
-    /// The first failure.
-    init(_ fact: JobFact) {
-        since = fact.at
-        signature = FailureSignature(fact)
-    }
-
-    /// Counts one more; returns whether it is like the one before.
-    mutating func count(_ fact: JobFact) -> Bool {
-        let next = FailureSignature(fact)
-        let isSame = next == signature
-        failures += 1
-        sameFailures = isSame ? sameFailures + 1 : 1
-        signature = next
-        return isSame
-    }
-
-    /// How long it has lasted; never negative, also when the clock was set back meanwhile.
-    func length(until moment: Moment) -> Duration {
-        max(.zero, moment - since)
-    }
-}
-
-/// Which runs of a job have begun and ended, as far back as late news may come from.
-struct RecentRuns: Hashable, Codable, Sendable {
-    /// The newest run that was seen at work; 0 before the first.
-    private(set) var newest = 0
-    /// The latest that ended, oldest first.
-    private(set) var ended: [Int] = []
-
-    /// Notes that `run` is in `state`; returns whether it is the first time that it is seen running.
-    mutating func begin(_ run: Int, _ state: RunState) -> Bool {
-        guard run > newest, state.isUnderWay else { return false }
-        newest = run
-        return true
-    }
-
-    /// Notes that `run` has ended.
-    mutating func end(_ run: Int) {
-        ended = ended.suffix(15) + [run]
-    }
-}
-
 // The stored form; see `StoredItem.swift`.
 
 extension EarlyWork: JSONWritable {

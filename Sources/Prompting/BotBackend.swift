@@ -197,3 +197,125 @@ package struct BotInUse: Hashable, Sendable {
         self.fault = fault
     }
 }
+
+/// A bot that is an agent behind an OpenClaw gateway.
+package struct BotGateway: Hashable, Sendable {
+    /// Where its prompts belong.
+    package enum Session: String, Hashable, Sendable, CaseIterable {
+        /// The agent's main conversation; replies also go to where it was last spoken to.
+        case synced
+        /// The agent's main conversation; replies come to Belfry alone.
+        case direct
+        /// A conversation of its own for each run.
+        case isolated
+    }
+
+    /// Where the gateway is, with `http` for `ws`, and at which addresses it may be.
+    package var reach: HTTPReach
+    /// The file of the certificates that vouch for it; nil: those that the machine trusts.
+    package var authority: String?
+    /// The agent; nil: the gateway's own choice.
+    package var agent: String?
+    /// Where its prompts belong.
+    package var session = Session.synced
+
+    /// What a bot's backend of this kind is called.
+    package static let kind = "openclaw"
+
+    /// An agent of the gateway; the default one, and its main conversation, unless set otherwise.
+    package init(reach: HTTPReach) { self.reach = reach }
+
+    /// The gateway's host, with its port.
+    package var place: String {
+        (reach.url.host.contains(":") ? "[\(reach.url.host)]" : reach.url.host) + ":\(reach.url.port)"
+    }
+
+    /// The gateway at a `ws` or `wss` address: this machine may be reached in any case, and others as `allow` says.
+    ///
+    /// - Throws: as `HTTPAddress` and `HTTPReach` do.
+    package static func reach(_ text: String, allow: [AddressException]) throws(FormError) -> HTTPReach {
+        let address = try address(text)
+        let isName = AddressRange.bytes(of: address.host) == nil && address.host != "localhost"
+        if !address.isSecure, isName, allow.isEmpty { throw .plainHTTP(host: address.host) }
+        var allow = allow
+        for own in ["127.0.0.0/8", "::1/128"] { allow.append(try AddressException(own)) }
+        if address.host == "localhost" { allow.append(.host("localhost")) }
+        return try HTTPReach(url: address, allow: allow)
+    }
+
+    private static func address(_ text: String) throws(FormError) -> HTTPAddress {
+        let lower = text.prefix(6).lowercased()
+        guard lower.hasPrefix("ws://") || lower == "wss://" else {
+            throw .unknownScheme(0..<min(text.utf8.count, 6))
+        }
+        return try HTTPAddress("http" + text.dropFirst(2))
+    }
+
+    /// Whether an agent may have this name.
+    package static func isAgent(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x61...0x7A, 0x2D, 0x5F: true
+                default: false
+                }
+            }
+    }
+}
+
+/// What of the web a bot's tools reach.
+package struct BotWeb: Hashable, Sendable {
+    /// What `fetch_url` may reach although it is not public, or in plain http.
+    package var allow: [AddressException] = []
+    /// Who searches the web for it; nil: nobody does.
+    package var search: WebSearch?
+
+    /// Public pages alone, and nobody who searches, unless they are set.
+    package init() {}
+}
+
+/// A service that searches the web.
+package struct WebSearch: Hashable, Sendable {
+    /// What the service understands.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// Brave's Search API.
+        case brave
+        /// The JSON of a SearXNG instance.
+        case searxng
+
+        /// Where the service is unless it is said; nil: it must be said.
+        package var standardURL: String? { self == .brave ? "https://api.search.brave.com" : nil }
+    }
+
+    /// What the service understands.
+    package var kind: Kind
+    /// Its address, and whom a connection may reach.
+    package var reach: HTTPReach
+
+    /// A service at an address.
+    package init(_ kind: Kind, reach: HTTPReach) { (self.kind, self.reach) = (kind, reach) }
+
+    /// The address of a search for `words`; at most `count` results are wanted.
+    package func address(of words: String, count: Int) -> String {
+        let query = "q=" + Self.escaped(words)
+        switch kind {
+        case .brave: return reach.url.appending("/res/v1/web/search") + "?\(query)&count=\(count)"
+        case .searxng: return reach.url.appending("/search") + "?\(query)&format=json"
+        }
+    }
+
+    /// The text with all but letters, digits and a few marks written as `%XX`.
+    ///
+    /// - Source: RFC 3986, section 2.3.
+    private static func escaped(_ text: String) -> String {
+        text.utf8.reduce(into: "") { text, byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += byte < 16 ? "%0" + digits : "%" + digits
+            }
+        }
+    }
+}

@@ -118,3 +118,123 @@ package enum TaskPrompt {
         "\(isSubtask ? subtask : line)\n\n\(prompt)"
     }
 }
+
+/// What a tool returned to the bot that called it.
+package struct ToolAnswer: Hashable, Sendable {
+    /// The most bytes of it that a bot is shown.
+    package static let limit = 64 * 1024
+
+    /// The result, or why there is none, in a sentence that the bot can act on.
+    package let text: String
+    /// Whether it is such a sentence.
+    package let isError: Bool
+    /// Whether the daemon stopped before there was a result: nothing is known of it.
+    package var isInterrupted = false
+
+    /// A result, or a refusal; what is longer than ``limit`` is cut there.
+    package init(_ text: String, isError: Bool = false) {
+        self.text = text.cut(toBytes: Self.limit)
+        self.isError = isError
+    }
+}
+
+extension String {
+    /// The beginning of the text, at most so many bytes, with a note where it is cut; never in the middle of a letter.
+    package func cut(toBytes limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
+        while end > startIndex, end.samePosition(in: self) == nil { end = utf8.index(before: end) }
+        return self[..<end] + "\n… cut here: it has \(utf8.count) bytes"
+    }
+}
+
+extension Turn {
+    /// The tools that the bot called and that wait for somebody to perform them.
+    package var openCalls: [ToolCall] {
+        parts.compactMap { part in
+            if case .toolCall(let call) = part, !call.isPerformed { call } else { nil }
+        }
+    }
+}
+
+/// What the script before a prompt printed, read: whether its bot is to be asked, and with what.
+///
+/// The last line that is not blank may be an object, `{"wakeAgent": true, "data": ...}`: only it counts then. Else all that
+/// was printed is the data, and nothing printed is nothing to do.
+/// - Source: nanoclaw 1.2.52, container/agent-runner; see agents.md 1.3. A script that fails is a failure here, not
+///   silence.
+package enum WakeAnswer: Hashable, Sendable {
+    /// The bot is asked, with this text of the script; nil: with none.
+    case wake(data: String?)
+    /// There is nothing to do, for the script's own reason; nil: it gave none.
+    case sleep(reason: String?)
+    /// The last line is no answer, as the sentence says.
+    case unreadable(String)
+
+    /// The longest reason, in characters.
+    private static let reasonLimit = 200
+
+    /// Reads what was printed.
+    package init(_ output: some Sequence<UInt8>) {
+        let text = String(decoding: Array(output), as: UTF8.self)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let last = lines.last(where: { !$0.allSatisfy(\.isWhitespace) }) else {
+            self = .sleep(reason: nil)
+            return
+        }
+        guard let json = JSON(parsing: Array(last.utf8)[...], repairing: true),
+            let answer = json["wakeAgent"]
+        else {
+            self = .wake(data: Self.trimmed(text))
+            return
+        }
+        switch answer {
+        case .bool(true): self = .wake(data: json["data"].flatMap(Self.data))
+        case .bool(false):
+            let reason = json["reason"]?.text.map { CleanText.line($0, limit: Self.reasonLimit) }
+            self = .sleep(reason: reason?.isEmpty == true ? nil : reason)
+        default: self = .unreadable("its last line must have \"wakeAgent\": true or false")
+        }
+    }
+
+    /// What a bot is asked: the data, and what to do with them.
+    package static func prompt(_ instructions: String, data: String?) -> String {
+        guard let data else { return instructions }
+        return "Script output:\n\(data)\n\nInstructions:\n\(instructions)"
+    }
+
+    /// A text as it is, anything else as indented JSON; nil for null.
+    private static func data(_ json: JSON) -> String? {
+        switch json {
+        case .null: nil
+        case .string(let text): text
+        default: json.indented
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let start = text.drop { $0.isWhitespace }
+        return String(start.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}
+
+extension JSON {
+    /// The value as `JSON.stringify(value, null, 2)` writes it.
+    fileprivate var indented: String { indented(by: "") }
+
+    private func indented(by margin: String) -> String {
+        let inner = margin + "  "
+        switch self {
+        case .array(let values) where !values.isEmpty:
+            let lines = values.map { inner + $0.indented(by: inner) }
+            return "[\n\(lines.joined(separator: ",\n"))\n\(margin)]"
+        case .members(let members) where !members.isEmpty:
+            let lines = members.map { member in
+                inner + String(decoding: JSON.string(member.name).bytes, as: UTF8.self) + ": "
+                    + member.value.indented(by: inner)
+            }
+            return "{\n\(lines.joined(separator: ",\n"))\n\(margin)}"
+        default: return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}

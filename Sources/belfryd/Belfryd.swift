@@ -1,7 +1,10 @@
 import API
 import ArgumentParser
+import Glibc
 import Host
+import Logging
 import Settings
+import Timeline
 
 /// The daemon's command line.
 struct Belfryd: AsyncParsableCommand {
@@ -93,5 +96,85 @@ struct Places: ParsableArguments {
         Paths(
             system ? .system : .user,
             overrides: Paths.Overrides(config: config, state: state, socket: socket))
+    }
+}
+
+/// The end of the program: a sentence, perhaps a hint, and the exit code.
+struct Failure: Error {
+    var message: String
+    var hint: String?
+    /// 1: something failed; 2: usage, or a refused configuration.
+    var code: Int32
+    /// What is printed instead for programs.
+    var json: String?
+
+    init(_ message: String, hint: String? = nil, code: Int32 = 1) {
+        self.message = message
+        self.hint = hint
+        self.code = code
+    }
+
+    func end() -> Never {
+        if let json {
+            StandardError.print(json)
+            exit(code)
+        }
+        let text = message.hasSuffix("\n") ? message : message + "\n"
+        StandardError.write(text + (hint.map { "  hint: \($0)\n" } ?? ""))
+        exit(code)
+    }
+}
+
+extension StandardOutput {
+    /// Writes `text` and a line end; ends the program with 1 and the reason where that can't be done.
+    static func print(_ text: String) {
+        do throws(HostError) {
+            try send(Array((text + "\n").utf8))
+        } catch {
+            // As the signal would, where it is ignored.
+            if error.code == EPIPE { exit(128 + SIGPIPE) }
+            Failure("belfryd: standard output can't be written: \(error.reason)").end()
+        }
+    }
+}
+
+/// The daemon's log: lines on standard error, as a service manager collects them.
+enum Log {
+    /// A logger of at least `level`; an unknown level is refused.
+    static func make(level: String) throws(Failure) -> Logger {
+        guard let level = Logger.Level(rawValue: level) else {
+            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Failure("belfryd: \"\(level)\" is no log level; use one of \(levels)", code: 2)
+        }
+        var logger = Logger(label: "belfryd") { _ in LogLines() }
+        logger.logLevel = level
+        return logger
+    }
+}
+
+/// Writes `TIME LEVEL MESSAGE KEY=VALUE ...` to standard error, the keys in order.
+struct LogLines: LogHandler {
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var details = metadata.merging(event.metadata ?? [:]) { $1 }
+        if let error = event.error { details["error"] = "\(error)" }
+        let pairs = details.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.word(of: $0.value))" }
+        let time = Moment(seconds: Moment.now.seconds).iso8601
+        StandardError.print("\(time) \(event.level) \(event.message)\(pairs.joined())")
+    }
+
+    /// The value, in quotation marks where it would not be one word.
+    private static func word(of value: Logger.Metadata.Value) -> String {
+        let text = "\(value)"
+        let isWord = !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" }
+        guard !isWord else { return text }
+        return "\"" + text.unicodeScalars.map { $0 == "'" ? "'" : $0.escaped(asASCII: false) }.joined() + "\""
     }
 }

@@ -157,3 +157,75 @@ private struct Keepers: Service {
         }
     }
 }
+
+/// Runs `services` until `body` is done, and stops them.
+func whileServing<Result: Sendable>(
+    _ services: [any Service], ready: AsyncStream<Int>,
+    _ body: @escaping @Sendable (Int) async throws -> Result
+) async throws -> Result {
+    let group = ServiceGroup(services: services, logger: Logger(label: "api"))
+    return try await withThrowingTaskGroup(of: Result?.self) { tasks in
+        tasks.addTask {
+            try await group.run()
+            return nil
+        }
+        var readiness = ready.makeAsyncIterator()
+        guard let port = await readiness.next() else { throw CancellationError() }
+        do {
+            let result = try await body(port)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            return result
+        } catch {
+            await group.triggerGracefulShutdown()
+            throw error
+        }
+    }
+}
+
+/// Serves the API by `handler` on a fresh socket while `body` runs.
+func whileServing<Result: Sendable>(
+    _ handler: some APIHandler, limits: ConnectionLimits = ConnectionLimits(),
+    waits: ConnectionPatience = ConnectionPatience(),
+    _ body: @escaping @Sendable (DaemonClient) async throws -> Result
+) async throws -> Result {
+    let folder = try TemporaryFolder()
+    let path = folder.file("belfry.sock")
+    let (ready, opened) = AsyncStream.makeStream(of: Int.self)
+    let listener = APIListener(
+        path: path, access: .owner, limits: limits, waits: waits, handler: handler,
+        logger: Logger(label: "api"),
+        ready: { opened.yield(0) })
+    return try await whileServing([listener], ready: ready) { _ in
+        // A busy machine may need longer than the patience of a person at a terminal.
+        try await body(DaemonClient(socket: path, timeout: .seconds(60), longest: .seconds(120)))
+    }
+}
+
+/// Carries what belongs to one reader from the thread that read it to the next one.
+struct Held<Value>: @unchecked Sendable {
+    // SAFE: the threads use it one after the other; the test awaits each before it starts the next.
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// The built `belfry` without a daemon, in a folder of its own.
+struct CommandRun {
+    let folder: TemporaryFolder
+
+    init() throws(HostError) { folder = try TemporaryFolder() }
+
+    /// Runs `belfry` with `arguments`, a part of a shell's line, in a machine whose zone is UTC.
+    func belfry(_ arguments: String, input: String = "") async throws -> House.Answer {
+        try SmallFile.replace(folder.file("in"), with: Array(input.utf8))
+        let program = try BuiltProgram.path("belfry")
+        let status = try await Shell.run(
+            "TZ=UTC '\(program)' \(arguments) < in > out 2> err", in: folder.path)
+        return House.Answer(status: status, output: try text("out"), errors: try text("err"))
+    }
+
+    private func text(_ name: String) throws -> String {
+        String(decoding: try SmallFile.read(folder.file(name), limit: 1 << 24), as: UTF8.self)
+    }
+}

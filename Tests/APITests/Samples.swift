@@ -1,5 +1,6 @@
 import API
 import Ledger
+import TestSupport
 import Timeline
 import Tracking
 
@@ -136,5 +137,38 @@ enum Samples {
         status.channels = [channel]
         status.problems = [WireProblem(kind: "noRoute", message: "no route", hint: "Add one.")]
         return status
+    }
+}
+
+/// The names in a JSON object, whatever their values are.
+struct JSONKeys: Decodable {
+    var names: Set<String>
+
+    /// The names in the JSON object that `value` is encoded as.
+    static func of(_ value: some Encodable) throws -> Set<String> {
+        try WireCoding.decode(JSONKeys.self, from: WireCoding.encode(value)).names
+    }
+
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        names = Set(try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue))
+    }
+}
+
+extension SeededGenerator {
+    /// `count` bytes; every third time of a few that mean something to a parser of HTTP.
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        let likely = Array("\r\n: \0{}\"01aGETHTTP/1.\u{e9}".utf8)
+        return (0..<count).map { _ in
+            let word = next()
+            return word % 3 == 0
+                ? likely[Int(word >> 8) % likely.count] : UInt8(truncatingIfNeeded: word >> 16)
+        }
     }
 }

@@ -34,3 +34,60 @@ import Tracking
         #expect(Tide(tide.columns, nil) == Tide(harbour: "Husum"))
     }
 }
+
+@Suite struct `a delivery error` {
+    @Test func `separates the reason, the words and the status`() {
+        let error = DeliveryError.retry(.throttled, after: .seconds(7), detail: "slow down", status: 429)
+        #expect(error.reason == .throttled)
+        #expect(error.detail == "slow down")
+        #expect(error.status == 429)
+        #expect(DeliveryError.unreachable(.noBus).status == nil)
+    }
+}
+
+@Suite struct `a failure table` {
+    private func judge(
+        _ status: Int, _ table: FailureTable<Int> = .http, asked: Duration? = nil
+    ) -> DeliveryError {
+        table.judge(status, asked: asked, detail: "d", status: status)
+    }
+
+    @Test func `is decided by the first row that fits, and by the rest where none does`() {
+        #expect(judge(410) == .giveUp(.gone, detail: "d", status: 410))
+        #expect(judge(418) == .giveUp(.rejected, detail: "d", status: 418))
+        #expect(
+            judge(429, asked: .seconds(9)) == .retry(.throttled, after: .seconds(9), detail: "d", status: 429)
+        )
+        #expect(judge(666) == .retry(.badAnswer, detail: "d", status: 666))
+        #expect(judge(101) == .retry(.badAnswer, detail: "d", status: 101))
+    }
+
+    @Test func `asks the rows of a form before those of all`() {
+        let own = FailureTable.http.preceded(by: [.init(404...404, .retry, .askedAgain)])
+        #expect(judge(404, own) == .retry(.askedAgain, detail: "d", status: 404))
+        #expect(judge(405, own) == judge(405))
+    }
+
+    @Test(arguments: [
+        (
+            "org.freedesktop.Notifications.Error.ExcessNotificationGeneration",
+            DeliveryError.retry(.throttled, after: .seconds(1), detail: "d")
+        ),
+        ("org.freedesktop.DBus.Error.LimitsExceeded", .retry(.throttled, detail: "d")),
+        ("org.freedesktop.DBus.Error.ServiceUnknown", .unreachable(.noServer, detail: "d")),
+        ("org.example.Never", .giveUp(.rejected, detail: "d")),
+    ])
+    func `of the desktop goes by the names of errors`(_ name: String, _ error: DeliveryError) {
+        #expect(DesktopForm().judge(error: name, detail: "d") == error)
+    }
+
+    @Test func `takes every 2xx for success`() {
+        for status in [200, 204, 299] {
+            #expect(HTTPAnswer(status: status, receiver: "https://e.org").failure(by: .http) == nil)
+        }
+        #expect(
+            HTTPAnswer(status: 503, retryAfter: .seconds(2), receiver: "https://e.org").failure(by: .http)
+                == .retry(.serverError, after: .seconds(2), detail: "https://e.org answered 503", status: 503)
+        )
+    }
+}

@@ -1,5 +1,6 @@
 import Delivery
 import DesktopChannel
+import Foundation
 import Grouping
 import Logging
 import TestSupport
@@ -62,4 +63,12 @@ func makeNotice(_ title: String = "Backup", _ body: String = "", revision: Int =
     Notice(
         item: .job("home-backup"), revision: revision, title: title, body: body, tag: "job:home-backup",
         bot: "ops", ring: true, reason: .first)
+}
+
+extension TemporaryFolder {
+    /// What the file `name` holds; `nil` when there is none.
+    func text(_ name: String) throws -> String? {
+        guard FileManager.default.fileExists(atPath: file(name)) else { return nil }
+        return try String(contentsOfFile: file(name), encoding: .utf8)
+    }
 }

@@ -111,3 +111,63 @@ private func message(_ character: Character, _ now: Moment) -> Message {
         }
     }
 }
+
+@Suite struct `a message that an item keeps` {
+    private static let plain = Message(
+        id: "m1", bot: "ops", thread: "main", text: "done", at: Moment(seconds: 1_700_000_000))
+
+    private static let full = Message(
+        id: "m2", bot: "ops", thread: "main", author: .user, text: "done",
+        at: Moment(seconds: 1_700_000_000),
+        urgency: .critical, title: "Backup",
+        appearance: Appearance(
+            icon: "mail-unread", soundName: "bell", category: "im.received", expireAfter: .seconds(3)),
+        replaceKey: "copy", run: "backup#3")
+
+    @Test(arguments: [plain, full]) func `is read as it was written`(message: Message) throws {
+        #expect(try JSON.decode(from: JSON.encode(message)) == message)
+    }
+
+    @Test func `is written without what most messages share`() throws {
+        let text = String(decoding: try JSON.encode(Self.plain), as: UTF8.self)
+        #expect(
+            text == #"{"id":"m1","bot":"ops","thread":"main","text":"done","at":1700000000000000}"#)
+    }
+
+    @Test func `is read as an older version wrote it, in full`() throws {
+        let text = """
+            {"id":"m1","bot":"ops","thread":"main","author":"bot","text":"done","at":1700000000000000,
+            "urgency":"normal","appearance":{}}
+            """
+        #expect(try JSON.decode(Message.self, from: text.utf8) == Self.plain)
+    }
+}
+
+@Suite struct `an item key` {
+    @Test(arguments: [
+        (ItemKey.job("home-backup"), "job:home-backup"), (.storm(12), "storm:12"),
+        (.question("0199-7a11"), "question:0199-7a11"),
+        (.thread(bot: "ops", thread: "main"), "thread:ops/main"),
+        (.thread(bot: "ops", thread: "a/b: 50%"), "thread:ops/a/b: 50%"),
+        (.thread(bot: "a/b%", thread: ""), "thread:a%2Fb%25/"),
+        (.thread(bot: "ops", thread: "\u{301}x"), "thread:ops/\u{301}x"),
+    ])
+    func `keeps its text form and reads it back`(_ key: ItemKey, _ text: String) {
+        #expect(key.description == text)
+        #expect(ItemKey(text) == key)
+    }
+
+    @Test(arguments: [
+        "", "job", "job:", "thread:ops", "thread:a%2/x", "thread:a%41/x", "run:x", "storm:", "storm:0",
+        "storm:+1", "storm:x",
+    ])
+    func `is not read from other text`(_ text: String) {
+        #expect(ItemKey(text) == nil)
+    }
+
+    @Test func `distinguishes bots whose names would run together`() {
+        let first = ItemKey.thread(bot: "a/b", thread: "c")
+        let second = ItemKey.thread(bot: "a", thread: "b/c")
+        #expect(first.description != second.description)
+    }
+}

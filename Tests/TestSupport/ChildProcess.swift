@@ -117,3 +117,121 @@ package final class ChildProcess: Sendable {
         try Descriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     }
 }
+
+/// A process from its start to its end, which a thread of its own waits for.
+///
+/// Not Foundation's `Process`: that learns of an end by a socket whose other end any process started at the same
+/// moment may have inherited, and then the test waits for that one, too.
+final class ProcessLife: Sendable {
+    private struct State {
+        var status: Int32?
+        var waiting: [UInt64: CheckedContinuation<Int32?, Never>] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    let pid: Int32
+    private let state = Mutex(State())
+
+    /// Starts `program`.
+    init(of program: ChildProgram) throws(HostError) {
+        pid = try program.start()
+        try BackgroundThread.start(named: "child") { [self] in waitForEnd() }
+    }
+
+    /// Sends a signal while its id is its own.
+    func signal(_ number: Int32) {
+        state.withLock { if $0.status == nil { kill(pid, number) } }
+    }
+
+    /// Waits until it has ended; its exit status, or the signal's number, and nil when cancelled.
+    func status() async -> Int32? {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (isOver, status) = state.withLock { state -> (Bool, Int32?) in
+                    if state.status != nil || Task.isCancelled { return (true, state.status) }
+                    state.waiting[id] = continuation
+                    return (false, nil)
+                }
+                if isOver { continuation.resume(returning: status) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: nil)
+        }
+    }
+
+    private func waitForEnd() {
+        // Waited for first and collected later, under the lock: a signal must not find another process.
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        let (status, waiting) = state.withLock { state in
+            var word: Int32 = 0
+            while unsafe waitpid(pid, &word, 0) < 0, errno == EINTR {}
+            let status = word & 0x7F == 0 ? word >> 8 & 0xFF : word & 0x7F
+            state.status = status
+            defer { state.waiting = [:] }
+            return (status, state.waiting.values.map(\.self))
+        }
+        for waiter in waiting { waiter.resume(returning: status) }
+    }
+}
+
+/// Reads a pipe line by line on a thread of its own.
+///
+/// Not by Foundation's `FileHandle`: its event source takes the process with it when the descriptor is closed too
+/// early, and its blocking read when a signal arrives.
+enum PipeLines {
+    /// The lines that arrive at `pipe`, until its other end is closed.
+    static func stream(of pipe: Descriptor) throws(HostError) -> AsyncStream<String> {
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        try BackgroundThread.start(named: "lines") {
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            var rest: [UInt8] = []
+            while case .bytes(let count)? = try? pipe.read(into: &buffer) {
+                let parts = buffer[..<count].split(separator: 0x0A, omittingEmptySubsequences: false)
+                for (number, part) in parts.enumerated() {
+                    rest += part
+                    guard number < parts.count - 1 else { break }
+                    continuation.yield(String(decoding: rest, as: UTF8.self))
+                    rest = []
+                }
+            }
+            continuation.finish()
+        }
+        return stream
+    }
+}
+
+/// What a child that is about to exec shares with this process: everything that is open at a path.
+///
+/// A test can't hold a child between fork and exec; the kernel sees no difference between that child's
+/// descriptors and these.
+package final class ForkGap {
+    private let shared: [Int32]
+
+    /// How many descriptors are shared.
+    package var count: Int { shared.count }
+
+    /// Shares what this process has open at `path`.
+    package init(sharing path: String) throws {
+        let target = Self.file(path)
+        // Found before the first is shared, which may take the number that reading the folder had.
+        let open = try Folder.names(in: "/proc/self/fd").filter { Self.file("/proc/self/fd/" + $0) == target }
+        shared = open.compactMap { Int32($0) }.map { dup($0) }
+    }
+
+    private static func file(_ path: String) -> [UInt64] {
+        var status = stat()
+        // One that is closed meanwhile is none of ours.
+        guard unsafe stat(path, &status) == 0 else { return [] }
+        return [UInt64(status.st_dev), UInt64(status.st_ino)]
+    }
+
+    /// The child execs.
+    deinit {
+        for descriptor in shared { close(descriptor) }
+    }
+}

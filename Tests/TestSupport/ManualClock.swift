@@ -1,3 +1,4 @@
+import Host
 import Synchronization
 package import Timeline
 
@@ -137,4 +138,40 @@ package final class ManualClock: WallClock {
         }
         for sleeper in due { sleeper.resume() }
     }
+}
+
+/// The machine's compiled zones.
+package enum SystemZones {
+    /// The folder they are in.
+    package static var folder: String { ZoneFiles().folder }
+
+    /// The bytes of the zone's file.
+    package static func bytes(_ name: String) throws -> [UInt8] {
+        try ZoneFiles().bytes(of: name)
+    }
+
+    /// The rules of the zone.
+    package static func zone(_ name: String) throws -> ZoneRules {
+        try ZoneFiles().rules(of: name)
+    }
+}
+
+/// Numbers that look random and come again with the same seed, so that a failing case can be run again.
+///
+/// - Source: SplitMix64, Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// One of the numbers from 0 up to and without `limit`.
+    package mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+package import Host
 
 /// The Python that runs the doubles in `Tests/Support`, with the packages of its `requirements.txt`.
 package enum PythonTools {
@@ -32,5 +33,13 @@ package enum PythonTools {
     private static func run(_ words: String...) throws {
         let text = words.map { "'\($0)'" }.joined(separator: " ")
         guard try Shell.run(text) == 0 else { throw NotStarted(program: text) }
+    }
+}
+
+/// Programs that this package builds, as the tests find them: beside the test runner.
+package enum BuiltProgram {
+    /// The path of the built program `name`; make it a dependency of the test target in the manifest.
+    package static func path(_ name: String) throws(HostError) -> String {
+        SmallFile.parent(of: try Machine.executablePath()) + "/" + name
     }
 }

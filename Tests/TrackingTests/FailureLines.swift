@@ -239,3 +239,19 @@ private func lines(_ text: String) -> LastLines {
         #expect(stream.hide(Array("SEKRE".utf8)).isEmpty && stream.finish() == Array("SEKRE".utf8))
     }
 }
+
+@Suite struct `a program that is nowhere` {
+    @Test(arguments: [("foo", "/usr/bin:/bin"), ("a\"b", "/bin"), ("foo", ""), ("in", "/a \" in /b")])
+    func `is named on a line without the folders it was looked for in`(name: String, path: String) {
+        let missing = MissingProgram(name, in: path)
+        #expect(missing.sentence == "no program \"\(name)\" in \(path)")
+        #expect(missing.headline == "no program \"\(name)\"")
+        #expect(MissingProgram.headline(of: missing.sentence) == missing.headline)
+    }
+
+    @Test(arguments: ["", "no program", "no program \"", "no program \"foo\"", "/x does not exist"])
+    func `is not seen in another text`(text: String) {
+        #expect(MissingProgram(text) == nil)
+        #expect(MissingProgram.headline(of: text) == text)
+    }
+}

@@ -1,5 +1,6 @@
 import Host
 import Testing
+import Timeline
 
 @testable import Warden
 
@@ -74,5 +75,66 @@ import Testing
         #expect(members(&tree, [child]) == [102])
         var other = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
         #expect(members(&other, [process(100, parent: 1, group: 100, session: 100, at: 98), child]) == [])
+    }
+}
+
+@Suite struct `the tick of a start` {
+    private var ticks = StartTicks(perSecond: 100)
+    private let noon = Duration.seconds(43_200)
+
+    /// What is said of a start between two times, milliseconds after noon, and whether the kernel was asked.
+    private mutating func start(_ from: Int, _ to: Int, kernel: UInt64?) -> (tick: UInt64, isAsked: Bool) {
+        var isAsked = false
+        let tick = ticks.tick(from: noon + .milliseconds(from), to: noon + .milliseconds(to)) {
+            isAsked = true
+            return kernel
+        }
+        return (tick, isAsked)
+    }
+
+    @Test mutating func `is asked for once, and known after that when it was right`() {
+        #expect(start(11, 12, kernel: 4_320_001) == (4_320_001, true))
+        #expect(start(25, 29, kernel: nil) == (4_320_002, false))
+        #expect(start(30, 30, kernel: nil) == (4_320_003, false))
+    }
+
+    @Test mutating func `is asked for when the clock left it during the start`() {
+        #expect(start(11, 12, kernel: 4_320_001) == (4_320_001, true))
+        #expect(start(19, 20, kernel: 4_320_002) == (4_320_002, true))
+        #expect(start(19, 20, kernel: 4_320_001) == (4_320_001, true))
+        #expect(start(21, 22, kernel: nil) == (4_320_002, false))
+    }
+
+    @Test mutating func `is asked for every time where the kernel counts by another clock`() {
+        #expect(start(11, 12, kernel: 77) == (77, true))
+        #expect(start(13, 14, kernel: 4_320_001) == (4_320_001, true))
+        #expect(start(15, 16, kernel: 78) == (78, true))
+    }
+
+    @Test mutating func `proves nothing when the kernel does not answer`() {
+        #expect(start(11, 12, kernel: nil) == (0, true))
+        #expect(start(13, 14, kernel: 77) == (77, true))
+        #expect(start(15, 16, kernel: 78) == (78, true))
+    }
+}
+
+@Suite struct `the kernel's figure of a child's largest size` {
+    @Test(
+        arguments: [
+            (50_000, 10_000, 50_000), (11_025, 10_000, 11_025), (11_024, 10_000, nil), (10_000, 10_000, nil),
+            (3000, 10_000, nil), (50_000, nil, nil),
+        ] as [(Int, Int?, Int?)])
+    func `is the child's only above what its parent had been`(said: Int, own: Int?, known: Int?) {
+        var size = OwnSize { own }
+        let result = size.known(said)
+        #expect(result == known)
+    }
+
+    @Test func `is compared with a parent that has grown since the last child`() {
+        var sizes = [10_000, 40_000]
+        var size = OwnSize { sizes.removeFirst() }
+        // The third is below what is known already: no need to look again.
+        let known = [20_000, 30_000, 30_000].map { size.known($0) }
+        #expect(known == [20_000, nil, nil] && sizes.isEmpty)
     }
 }

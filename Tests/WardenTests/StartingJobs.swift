@@ -196,3 +196,87 @@ import WardenProtocol
         }
     }
 }
+
+@Suite struct `the children of a thread` {
+    @Test func `are listed from their start until they are collected`() throws {
+        let children = try #require(ChildList())
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        var pids: [Int32] = []
+        for _ in 0..<5 {
+            let program = ChildProgram(
+                path: "/bin/true", arguments: ["true"], environment: [:], descriptors: [nothing])
+            pids.append(try program.start())
+        }
+        #expect(Set(try #require(children.read())).isSuperset(of: pids))
+        // Also when no id comes whole.
+        #expect(Set(try #require(children.read(bytesAtATime: 3))).isSuperset(of: pids))
+        for pid in pids { #expect(waitpid(pid, nil, 0) == pid) }
+        #expect(Set(try #require(children.read())).isDisjoint(with: pids))
+    }
+}
+
+@Suite struct `the environment of a program` {
+    @Test func `is its own variables, and of the shared ones those it does not name`() throws {
+        let shared = ChildEnvironment.Shared(["SHARED": "a=b", "BOTH": "shared", "EMPTY": ""])
+        let environment = ChildEnvironment(["BOTH": "own", "OWN": "c"], sharing: shared)
+        #expect(environment["SHARED"] == "a=b" && environment["BOTH"] == "own" && environment["NONE"] == nil)
+        let pipe = try Descriptor.pipe(nonblockingRead: false)
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        let program = ChildProgram(
+            path: "/usr/bin/env", arguments: ["env"], environment: environment,
+            descriptors: [nothing, pipe.write])
+        let pid = try program.start()
+        #expect(waitpid(pid, nil, 0) == pid)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        guard case .bytes(let count) = try pipe.read.read(into: &buffer) else {
+            Issue.record("it printed nothing")
+            return
+        }
+        let lines = String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n")
+        #expect(lines.sorted() == ["BOTH=own", "EMPTY=", "OWN=c", "SHARED=a=b"])
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `a warden that does not come up` {
+    @Test func `is reported with its last line`() async throws {
+        let folder = try TemporaryFolder()
+        let client = try WardenClient(directory: folder.file("w"))
+        defer { client.close() }
+        // A program that understands none of a warden's arguments, and says so.
+        let error = await #expect(throws: WardenError.self) {
+            try await client.connect(launching: WardenLaunch(executable: "/bin/ls", state: "/s"))
+        }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("until-idle"))
+    }
+
+    @Test func `is reported as silent when it printed nothing`() async throws {
+        let folder = try TemporaryFolder()
+        let client = try WardenClient(directory: folder.file("w"))
+        defer { client.close() }
+        let error = await #expect(throws: WardenError.self) {
+            try await client.connect(launching: WardenLaunch(executable: "/bin/false"))
+        }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("ended at once"))
+    }
+
+    @Test func `is killed, and nobody waits for it, when it does not listen in time`() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("pid")
+        let script = "#!/bin/sh\necho $$ > \(file).new && mv \(file).new \(file)\nexec sleep 1000\n"
+        try SmallFile.replace(folder.file("slow"), with: Array(script.utf8), mode: 0o700)
+        let client = try WardenClient(directory: folder.file("w"))
+        defer { client.close() }
+        var launch = WardenLaunch(executable: folder.file("slow"))
+        // A busy machine's may not have written its id in time, and the next one has more.
+        for timeout in [Duration.milliseconds(200), .seconds(3), .seconds(30)]
+        where PathContent(at: folder.file("pid")) == .nothing {
+            launch.startTimeout = timeout
+            let error = await #expect(throws: WardenError.self) {
+                try await client.connect(launching: launch)
+            }
+            #expect("\(error.map { "\($0)" } ?? "")".contains("did not listen"))
+        }
+        let pid = try #require(Int32(SmallFile.text(folder.file("pid"))))
+        #expect(kill(pid, 0) == -1 && errno == ESRCH)
+    }
+}

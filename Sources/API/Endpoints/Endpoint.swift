@@ -1,3 +1,5 @@
+package import Ledger
+
 /// One endpoint of the API: what is asked for, what goes along, and what comes back.
 ///
 /// The server, the client and the OpenAPI document are made from these rows; see ``Endpoints``.
@@ -269,5 +271,21 @@ extension Endpoint where Path == Nothing, Body == Nothing {
     /// The call.
     package func callAsFunction(query: Query = Query()) -> Call<Answer> {
         call(Nothing(), query, nil)
+    }
+}
+
+extension EndpointRow {
+    /// What a token must allow for this endpoint; nil: no token is needed.
+    ///
+    /// On the control socket nobody is asked for one.
+    package var scope: TokenScope? {
+        switch name {
+        case Endpoints.health.row.name: nil
+        case Endpoints.notify.row.name: .publish
+        case Endpoints.answerQuestion.row.name: .answer
+        // The values of a job's environment, names of tokens, and addresses that whoever has them may report at.
+        case Endpoints.jobText.row.name, Endpoints.tokens.row.name, Endpoints.expectations.row.name: .admin
+        default: method == .get ? .read : .admin
+        }
     }
 }

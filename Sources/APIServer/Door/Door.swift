@@ -1,8 +1,11 @@
 import API
+import Crypto
 import Engine
+import Host
 import Ledger
 import Synchronization
 import Timeline
+import Tracking
 
 /// Decides what a request over TCP may do: nothing but what its token allows.
 package final class Door: Sendable {
@@ -94,5 +97,111 @@ package final class Door: Sendable {
                 lastEventID: head["last-event-id"])
             return await Caller.$token.withValue(token?.name) { await table.respond(to: request) }
         }
+    }
+}
+
+/// A token that a program connects over TCP with.
+enum DoorToken {
+    /// What every token begins with, so that people and scanners know one when they see it.
+    static let lead = "bft_"
+
+    /// A new one: 32 bytes that nobody can guess.
+    static func make() -> String {
+        lead + plain(Base64.encode(bytes()))
+    }
+
+    /// 32 bytes that nobody can guess.
+    static func bytes() -> [UInt8] {
+        (0..<4).flatMap { _ in
+            let word = RandomBytes.word()
+            return (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+    }
+
+    /// What is kept of it.
+    ///
+    /// The token is random and long: a slow hash would add nothing.
+    static func digest(of token: String) -> String {
+        SHA256.hash(data: Array(token.utf8)).map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined()
+    }
+
+    /// The token that a request carries: as `Bearer`, as the password of `Basic`, or either of these in `?auth=`.
+    ///
+    /// - Source: RFC 6750, RFC 7617; ntfy's documentation, "Query param".
+    static func carried(by head: RequestHead) -> String? {
+        if let field = head["authorization"] { return token(inField: field) }
+        guard let text = head.query["auth"], let bytes = bytes(ofURLText: text),
+            let field = String(validating: bytes, as: UTF8.self)
+        else { return nil }
+        return token(inField: field)
+    }
+
+    private static func token(inField field: String) -> String? {
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        let value = parts[1].drop { $0 == " " }
+        switch parts[0].lowercased() {
+        case "bearer": return String(value)
+        case "basic":
+            guard let bytes = Base64.decode(String(value)),
+                let text = String(validating: bytes, as: UTF8.self),
+                let colon = text.firstIndex(of: ":")
+            else { return nil }
+            return String(text[text.index(after: colon)...])
+        default: return nil
+        }
+    }
+
+    /// Bytes in the letters of either alphabet, padded or not.
+    private static func bytes(ofURLText text: String) -> [UInt8]? {
+        var letters = text.replacing("-", with: "+").replacing("_", with: "/").filter { $0 != "=" }
+        while letters.utf8.count % 4 != 0 { letters += "=" }
+        return Base64.decode(letters)
+    }
+
+    /// In letters that need no escape in an address, without padding.
+    static func plain(_ base64: String) -> String {
+        base64.replacing("+", with: "-").replacing("/", with: "_").filter { $0 != "=" }
+    }
+}
+
+/// How many requests each visitor may send: 60 at once, and one more every 5 seconds.
+struct RequestBudget: Sendable {
+    /// So many at once.
+    static let most = 60
+    /// A request is given back after so many seconds.
+    static let secondsForOne = 5
+    /// More visitors than these are not remembered one by one.
+    static let mostVisitors = 4096
+
+    /// When the visitor has its whole budget again, on the clock since boot.
+    private var fullAt: [String: Duration] = [:]
+
+    /// Takes a request of the visitor from its budget; false when nothing is left of it.
+    mutating func take(for visitor: String, at now: Duration) -> Bool {
+        let one = Duration.seconds(Self.secondsForOne)
+        let full = max(fullAt[visitor] ?? now, now) + one
+        guard full - now <= one * Self.most else { return false }
+        if fullAt[visitor] == nil, fullAt.count >= Self.mostVisitors { forget(at: now) }
+        fullAt[visitor] = full
+        return true
+    }
+
+    /// Whether anything is left of the visitor's budget.
+    func hasRoom(for visitor: String, at now: Duration) -> Bool {
+        let one = Duration.seconds(Self.secondsForOne)
+        return max(fullAt[visitor] ?? now, now) + one - now <= one * Self.most
+    }
+
+    /// Forgets whoever has the whole budget again, and where that is nobody, who has it first.
+    private mutating func forget(at now: Duration) {
+        fullAt = fullAt.filter { $0.value > now }
+        guard fullAt.count >= Self.mostVisitors, let first = fullAt.min(by: { $0.value < $1.value }) else {
+            return
+        }
+        fullAt[first.key] = nil
     }
 }

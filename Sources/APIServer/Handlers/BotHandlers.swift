@@ -3,7 +3,9 @@ import Cron
 import Delivery
 import Engine
 import Grouping
+import Host
 import Ledger
+import OpenClaw
 import Performing
 import Prompting
 import Timeline
@@ -169,5 +171,98 @@ extension WireBot {
         lastError = survey.record.lastFailure.map {
             WireBotError(at: Timestamp($0.at), reason: $0.reason.rawValue, message: $0.text)
         }
+    }
+}
+
+extension DaemonHandler {
+    func gateway(of bot: String) async throws(APIError) -> WireGateway {
+        WireGateway(bot, try await asking(await control.gatewayOverview(of: bot)))
+    }
+
+    func watchGateway(of bot: String, _ isOn: Bool) async throws(APIError) -> WireGateway {
+        try await asking(await control.setGatewayWatch(isOn, of: bot))
+        return try await gateway(of: bot)
+    }
+
+    func takeOver(_ bot: String, _ request: TakeOverRequest) async throws(APIError) -> WireJob {
+        let spec = try JobSpec(request.draft, reading)
+        try checkBot(of: request.draft)
+        let record = try await asking(await control.takeOver(request.id, of: bot, as: spec))
+        return try await saved(record.name)
+    }
+
+    func giveBack(_ bot: String, _ request: GiveBackRequest) async throws(APIError) {
+        try await asking(await control.giveBack(request.id, of: bot))
+    }
+}
+
+extension WireGateway {
+    fileprivate init(_ bot: String, _ overview: GatewayOverview) {
+        let taken = Dictionary(overview.taken.map { ($0.id, $0) }) { first, _ in first }
+        let jobs = overview.look.jobs.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+        self.init(
+            bot: bot, gateway: overview.place, version: overview.look.version,
+            jobs: jobs.map { job in
+                let alarms = overview.watch?.alarms(of: job.id) ?? []
+                return WireGatewayJob(
+                    job, alarms: alarms.map(\.rawValue).sorted(), taken[job.id]?.spec.name)
+            })
+        watchedSince = overview.watch.map { Timestamp($0.since ?? overview.look.at) }
+    }
+}
+
+extension WireGatewayJob {
+    fileprivate init(_ job: GatewayJob, alarms: [String], _ takenAs: String?) {
+        self.init(
+            id: job.id, name: job.name, enabled: job.isEnabled, known: job.isKnown,
+            offsetMs: job.offset.milliseconds, alarms: alarms, whole: job.whole)
+        nextAt = Timestamp(job.state.next)
+        lastAt = Timestamp(job.state.lastRun)
+        (lastStatus, lastError) = (job.state.lastStatus, job.state.lastError)
+        self.takenAs = takenAs
+    }
+}
+
+extension DaemonHandler {
+    /// The tools that a bot may call now.
+    func offeredTools(to name: String) async throws(APIError) -> [WireTool] {
+        try await checkCaller(name)
+        return tools.tools(of: tools.user(name, nil, self)).map { tool in
+            let offer = tool.offer
+            return WireTool(
+                name: offer.name, description: offer.about, inputSchema: offer.arguments,
+                isRepeatable: tool.isRepeatable)
+        }
+    }
+
+    /// Performs a call as the bot; a refusal by the tool is an answer.
+    func callTool(_ name: String, _ asked: ToolCallRequest) async throws(APIError) -> WireToolAnswer {
+        try await checkCaller(name)
+        var run: RunRecord?
+        if let id = asked.run {
+            run = try await reading(await control.ledger.run(id: id))
+            // What it does belongs to a run of its own that is under way, or to none.
+            if run?.bot != name || run?.state.isEnded == true { run = nil }
+        }
+        if let id = asked.id, !SpooledFile.isID(id) {
+            throw APIError(.badValue, "id is not a UUID in lower case")
+        }
+        let call = ToolCall(
+            id: asked.id ?? UniqueID.v4(), name: asked.name, arguments: asked.arguments ?? .members([]))
+        let answer = await tools.follow(call, by: tools.user(name, run, self), on: self)
+        if answer.isInterrupted { throw APIError(.stopping) }
+        return WireToolAnswer(text: answer.text, isError: answer.isError)
+    }
+
+    private func checkCaller(_ name: String) async throws(APIError) {
+        if name != "belfry" { _ = try await bot(name) }
+    }
+
+    /// The calls of tools that a run made, oldest first; nil: none.
+    func toolCalls(of run: RunRecord) -> [WireToolCall]? {
+        let calls = (1...max(run.attempt, 1)).suffix(20).flatMap { attempt in
+            ToolLog(besides: identity.places.output(of: run.id, job: run.job, attempt: attempt)).calls()
+        }
+        return calls.isEmpty ? nil : calls
     }
 }

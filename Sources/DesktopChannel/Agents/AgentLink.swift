@@ -1,5 +1,160 @@
+package import Delivery
+import Grouping
 package import Host
 import Synchronization
+import Tracking
+
+/// What a daemon and the agent of a user say to each other: one object of JSON a line.
+///
+/// It only grows: what one side does not know it leaves alone.
+package struct AgentFrame: Hashable, Sendable, Codable {
+    /// What it is.
+    package enum Kind: String, Hashable, Sendable, Codable {
+        // The daemon's.
+        /// The agent shows what this channel sends from now on.
+        case serve
+        /// It no longer does.
+        case leave
+        case show, close, badge, retry
+        /// The reports up to this number have arrived.
+        case received
+        // The agent's.
+        /// The first: who it is.
+        case hello
+        case answer, report
+    }
+
+    /// What it is.
+    package var kind: Kind
+    /// The channel that it is about.
+    package var channel: String?
+    /// Counts what is to be shown, and what is reported; of an answer, that of the question.
+    package var number: Int?
+    /// What is to be shown.
+    package var notice: Notice?
+    /// What shows it, or is to be replaced.
+    package var remote: RemoteID?
+    /// How many messages are unread.
+    package var unread: Int?
+    /// What happened on the desktop.
+    package var report: AgentReport?
+    /// Why it could not be shown.
+    package var fault: AgentFault?
+    /// Of a hello: this life of the agent, so that none of its reports counts twice.
+    package var instance: String?
+
+    /// A frame about a channel.
+    package init(_ kind: Kind, channel: String? = nil) {
+        (self.kind, self.channel) = (kind, channel)
+    }
+
+    /// The longest line that is read.
+    package static let limit = 1 << 20
+
+    /// The line, with its end.
+    package var line: [UInt8] { ((try? JSON.encode(self)) ?? []) + [0x0A] }
+
+    /// Reads a line; nil: it is of a kind that is not known here.
+    package init?(line: ArraySlice<UInt8>) {
+        guard let frame = try? JSON.decode(AgentFrame.self, from: line) else { return nil }
+        self = frame
+    }
+}
+
+/// A signal of a desktop, as it travels.
+package struct AgentReport: Hashable, Sendable, Codable {
+    private enum Kind: String, Codable {
+        case available, unavailable, absent, closed, answered, action, reply
+    }
+
+    private var kind: Kind
+    private var text: String?
+    private var remote: RemoteID?
+    private var reason: CloseReason?
+    private var revision: Int?
+    private var item: ItemKey?
+    private var fault: AgentFault?
+
+    /// The longest text that a person types.
+    private static let longestText = 64 << 10
+
+    /// A signal on its way.
+    package init(_ signal: SurfaceSignal) {
+        switch signal {
+        case .available(let generation): (kind, text) = (.available, generation)
+        case .unavailable(let why): (kind, text) = (.unavailable, why)
+        case .absent(let why): (kind, text) = (.absent, why)
+        case .closed(let remote, let reason, let revision):
+            kind = .closed
+            (self.remote, self.reason, self.revision) = (remote, reason, revision)
+        case .answered(let item, let revision, let result):
+            kind = .answered
+            (self.item, self.revision) = (item, revision)
+            switch result {
+            case .success(let remote): self.remote = remote
+            case .failure(let error): fault = AgentFault(error)
+            }
+        case .action(let remote, let key): (kind, self.remote, text) = (.action, remote, key)
+        case .reply(let remote, let typed):
+            (kind, self.remote, text) = (.reply, remote, String(typed.prefix(Self.longestText)))
+        }
+    }
+
+    /// Whether it says who is there, so that a later one makes it void.
+    package var isPresence: Bool { [.available, .unavailable, .absent].contains(kind) }
+
+    /// The signal; nil: a part of it is missing.
+    package var signal: SurfaceSignal? {
+        switch kind {
+        case .available: text.map(SurfaceSignal.available)
+        case .unavailable: text.map(SurfaceSignal.unavailable)
+        case .absent: text.map(SurfaceSignal.absent)
+        case .closed:
+            remote.flatMap { remote in reason.map { .closed(remote, $0, revision: revision) } }
+        case .answered:
+            item.flatMap { item in
+                revision.flatMap { revision in
+                    if let remote { return .answered(item, revision: revision, .success(remote)) }
+                    return fault.map { .answered(item, revision: revision, .failure($0.error)) }
+                }
+            }
+        case .action: remote.flatMap { remote in text.map { .action(remote, key: $0) } }
+        case .reply: remote.flatMap { remote in text.map { .reply(remote, text: $0) } }
+        }
+    }
+}
+
+/// How an attempt to show something failed, as it travels.
+package struct AgentFault: Hashable, Sendable, Codable {
+    private enum Kind: String, Codable { case retry, giveUp, unreachable }
+
+    private var kind: Kind
+    private var reason: DeliveryReason
+    private var afterMs: Int64?
+    private var detail: String
+
+    /// A failure on its way.
+    package init(_ error: DeliveryError) {
+        (reason, detail) = (error.reason, error.detail)
+        switch error {
+        case .retry(_, let after, _, _):
+            kind = .retry
+            afterMs = after.map { $0.components.seconds * 1000 }
+        case .giveUp: kind = .giveUp
+        case .unreachable: kind = .unreachable
+        }
+    }
+
+    /// The failure.
+    package var error: DeliveryError {
+        switch kind {
+        case .retry:
+            .retry(reason, after: afterMs.map { .milliseconds(min(max(0, $0), 3_600_000)) }, detail: detail)
+        case .giveUp: .giveUp(reason, detail: detail)
+        case .unreachable: .unreachable(reason, detail: detail)
+        }
+    }
+}
 
 /// A connection between a daemon and an agent, served by a thread of its own: lines of frames, both ways.
 package final class AgentLink: Sendable {

@@ -159,3 +159,92 @@ extension Control {
         }
     }
 }
+
+/// Work that a bot hands to another one.
+package struct Subtask: Hashable, Sendable {
+    /// The id of the run that hands it out.
+    let parent: String
+    /// Names the call and the place in it: made again after a crash, it is handed out once.
+    let call: String
+    /// The bot that hands it out.
+    let asker: String
+    let prompt: String
+
+    package init(parent: String, call: String, by asker: String, _ prompt: String) {
+        (self.parent, self.call, self.asker, self.prompt) = (parent, call, asker, prompt)
+    }
+
+    /// A run of it is tried so often: one that ended with the daemon is asked again.
+    private static let attempts = 4
+
+    /// The name that the runs of a bot have which others ask for.
+    package static func job(of bot: String) -> String { bot.prefix(53) + ".delegated" }
+
+    /// The beginning of the causes of what a call hands out.
+    package static func cause(_ call: String) -> String { RunRecord.delegated + call }
+
+    fileprivate func spec(for bot: String) -> JobSpec {
+        var spec = JobSpec(
+            name: Self.job(of: bot), bot: bot, action: .prompt(prompt),
+            schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
+        (spec.overlap, spec.notify) = (.queueAll, .never)
+        (spec.attempts, spec.retriesLost, spec.backoff) = (Self.attempts, true, .seconds(1))
+        return spec
+    }
+}
+
+extension Control {
+    /// Has a bot do a part of another one's work; asked for again, the run is the same.
+    package func delegate(_ subtask: Subtask, to bot: String) async throws(EngineError) -> RunRecord {
+        guard let profile = activeConfiguration.configuration.bots[bot] else { throw .noSuchBot(bot) }
+        guard profile.contact != nil else { throw .silentBot(bot) }
+        let request = RequestedRun(
+            job: Subtask.job(of: bot), kind: .delegated, cause: Subtask.cause(subtask.call), force: true,
+            spec: subtask.spec(for: bot))
+        return try await run(request)
+    }
+}
+
+/// What a person asks for by a button on a notice of a job.
+package enum JobPress: Hashable, Sendable {
+    /// The run that a notice is about; nil: slots that never got one.
+    package struct Run: Hashable, Sendable {
+        package var job: String
+        package var ordinal: Int?
+
+        package init(job: String, ordinal: Int?) { (self.job, self.ordinal) = (job, ordinal) }
+    }
+
+    /// The job is to run once more.
+    case runAgain(Run)
+    /// The run is to end.
+    case cancel(Run)
+    /// The processes of the run are to stop, or to go on.
+    case setPaused(Bool, Run)
+}
+
+extension Control {
+    /// Does what a button asks for; a refusal is logged, as nobody waits for an answer.
+    package func act(on press: JobPress) async {
+        do throws(EngineError) {
+            switch press {
+            case .cancel(let run):
+                guard let ordinal = run.ordinal else { return }
+                try await cancel(try await self.run(named: run.job, ordinal))
+            case .setPaused(let isPaused, let run):
+                guard let ordinal = run.ordinal else { return }
+                try await setPaused(isPaused, try await self.run(named: run.job, ordinal))
+            case .runAgain(let run):
+                let made = try await runAgain(run)
+                logger.info("run requested by a button", metadata: ["run": "\(made.name)"])
+            }
+        } catch {
+            logger.notice("what a button asked for was refused", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func runAgain(_ run: JobPress.Run) async throws(EngineError) -> RunRecord {
+        guard let ordinal = run.ordinal else { return try await runNow(run.job, force: false, key: nil) }
+        return try await retry(try await self.run(named: run.job, ordinal))
+    }
+}

@@ -281,3 +281,110 @@ extension Migration {
             ALTER TABLE conversation ADD COLUMN summarized INTEGER NOT NULL DEFAULT 0;
             """)
 }
+
+extension Migration {
+    /// The tokens of the door; of each only its digest.
+    static let tokens = Migration(
+        version: 23,
+        sql: """
+            CREATE TABLE token (
+                name TEXT NOT NULL PRIMARY KEY,
+                digest TEXT NOT NULL UNIQUE,
+                scopes TEXT NOT NULL,
+                job TEXT,
+                signature TEXT,
+                made_at INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            """)
+}
+
+extension Migration {
+    /// What must report in time; of its key only the digest.
+    static let expectations = Migration(
+        version: 27,
+        sql: """
+            CREATE TABLE expectation (
+                name TEXT NOT NULL PRIMARY KEY,
+                digest TEXT NOT NULL UNIQUE,
+                revision INTEGER NOT NULL,
+                alert_at INTEGER,
+                body TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            """)
+}
+
+extension Migration {
+    /// What an entry's attempts came to, and what another channel is sent when it fails.
+    static let fallbacks = Migration(
+        version: 28,
+        sql: """
+            ALTER TABLE receipt ADD COLUMN latency INTEGER;
+            ALTER TABLE receipt ADD COLUMN answer TEXT;
+            CREATE TABLE outbox_attempt (
+                outbox TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                at INTEGER NOT NULL,
+                latency INTEGER,
+                reason TEXT NOT NULL,
+                status INTEGER,
+                error TEXT NOT NULL,
+                answer TEXT,
+                PRIMARY KEY (outbox, number)
+            ) STRICT, WITHOUT ROWID;
+            -- Of entries that have not arrived; few rows.
+            CREATE TABLE fallback (
+                outbox TEXT NOT NULL PRIMARY KEY,
+                channel TEXT NOT NULL,
+                due_at INTEGER NOT NULL,
+                title TEXT NOT NULL,
+                text TEXT NOT NULL,
+                urgency TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX fallback_due ON fallback (due_at);
+            CREATE TRIGGER outbox_history AFTER DELETE ON outbox BEGIN
+                DELETE FROM outbox_attempt WHERE outbox = old.id;
+                DELETE FROM fallback WHERE outbox = old.id;
+            END;
+            """)
+}
+
+extension Migration {
+    /// Why a rule holds an entry and which entry lists it; who uses a token.
+    static let holds = Migration(
+        version: 25,
+        sql: """
+            ALTER TABLE outbox ADD COLUMN held_by TEXT;
+            ALTER TABLE outbox ADD COLUMN held TEXT;
+            ALTER TABLE outbox ADD COLUMN listed_in TEXT;
+            -- What is judged again when its time is over; few rows.
+            CREATE INDEX outbox_judged ON outbox (held_by) WHERE state = 'held';
+            -- What was sent of the failures of a job; written with them alone.
+            CREATE INDEX outbox_failure ON outbox (run) WHERE type IN ('run.failed', 'run.lost');
+            ALTER TABLE token ADD COLUMN id TEXT;
+            ALTER TABLE token ADD COLUMN used_at INTEGER;
+            UPDATE token SET id = lower(hex(randomblob(16))) WHERE id IS NULL;
+            """)
+}
+
+extension Migration {
+    /// The words of messages, for searching a million of them.
+    ///
+    /// The texts stay where they are; what is inserted into a message's row never changes there.
+    static let words = Migration(
+        version: 26,
+        sql: """
+            CREATE VIRTUAL TABLE message_words USING fts5(
+                bot, title, text, content = 'message', content_rowid = 'number',
+                tokenize = 'unicode61 remove_diacritics 2'
+            );
+            CREATE TRIGGER message_said AFTER INSERT ON message BEGIN
+                INSERT INTO message_words (rowid, bot, title, text)
+                VALUES (new.number, new.bot, new.title, new.text);
+            END;
+            CREATE TRIGGER message_forgotten AFTER DELETE ON message BEGIN
+                INSERT INTO message_words (message_words, rowid, bot, title, text)
+                VALUES ('delete', old.number, old.bot, old.title, old.text);
+            END;
+            INSERT INTO message_words (message_words) VALUES ('rebuild');
+            """)
+}

@@ -5,36 +5,6 @@ package import Tracking
 ///
 /// A value: it takes keys and what the daemon reported, and makes frames and wishes.
 package struct WatchModel: Sendable {
-    /// What a key asks for.
-    package enum Wish: Hashable, Sendable {
-        /// Leave the view; runs go on.
-        case quit
-        /// Draw everything again.
-        case redraw
-        /// Cancel this run.
-        case cancel(run: String)
-        /// Repeat this finished run.
-        case retry(run: String)
-        /// Run this job now.
-        case start(job: String)
-        /// Pause this job, or resume it.
-        case pause(job: String), resume(job: String)
-        /// Stop the processes of this run, or have them continue.
-        case pauseRun(String), resumeRun(String)
-        /// Show the output of this run, or of the newest one of this job; see ``WatchModel/show(_:)``.
-        case showLog(run: String)
-        /// Answer this question.
-        case answer(id: String, text: String)
-    }
-
-    /// What can be selected.
-    package enum Target: Hashable, Sendable {
-        case question(String)
-        case run(String)
-        case end(String)
-        case job(String)
-    }
-
     enum Mode: Hashable {
         case list, help, log
         case filter, search

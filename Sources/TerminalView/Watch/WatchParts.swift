@@ -1,6 +1,38 @@
 package import Timeline
 package import Tracking
 
+extension WatchModel {
+    /// What a key asks for.
+    package enum Wish: Hashable, Sendable {
+        /// Leave the view; runs go on.
+        case quit
+        /// Draw everything again.
+        case redraw
+        /// Cancel this run.
+        case cancel(run: String)
+        /// Repeat this finished run.
+        case retry(run: String)
+        /// Run this job now.
+        case start(job: String)
+        /// Pause this job, or resume it.
+        case pause(job: String), resume(job: String)
+        /// Stop the processes of this run, or have them continue.
+        case pauseRun(String), resumeRun(String)
+        /// Show the output of this run, or of the newest one of this job; see ``WatchModel/show(_:)``.
+        case showLog(run: String)
+        /// Answer this question.
+        case answer(id: String, text: String)
+    }
+
+    /// What can be selected.
+    package enum Target: Hashable, Sendable {
+        case question(String)
+        case run(String)
+        case end(String)
+        case job(String)
+    }
+}
+
 /// A question that waits for a person, as a view shows it.
 package struct WatchQuestion: Hashable, Sendable {
     /// Its id.
@@ -135,5 +167,94 @@ package struct WatchLog: Hashable, Sendable {
             if isFound, traits.usesColor { line.color(.normal) }
             return line
         }
+    }
+}
+
+/// The words of the view of all runs.
+enum WatchWording {
+    /// `◆ ops asks: Ship it? (yes/no), until 14:35`.
+    static func line(
+        _ question: WatchQuestion, at now: Moment, _ traits: TerminalTraits, columns: Int
+    ) -> FrameLine {
+        var line = FrameLine(traits)
+        let mark = StateMark(.blocked)
+        if traits.usesColor { line.color(mark.color) }
+        line.add(traits.hasGlyphs ? mark.glyph : mark.ascii)
+        if traits.usesColor { line.color(.normal) }
+        line.space(1)
+        let left = question.deadline.map { $0 > now ? ", \(($0 - now).words) left" : "" } ?? ""
+        let tail = " (\(choices(question)))\(left)"
+        let room = max(1, columns - 4)
+        let head =
+            "\(CleanText.line(question.bot, limit: 40)) asks: \(CleanText.line(question.text, limit: 300))"
+        let used = line.add(head, limit: max(room / 2, room - CellWidth.of(tail)))
+        line.add(tail, limit: max(1, room - used))
+        return line
+    }
+
+    /// `yes/no`, `yes/no/any text`.
+    static func choices(_ question: WatchQuestion) -> String {
+        let words = question.choices + (question.takesText ? ["any text"] : [])
+        return CleanText.line(words.joined(separator: "/"), limit: 100)
+    }
+}
+
+/// Which keys there are.
+enum WatchHelp {
+    /// Where a key is pressed.
+    enum Place {
+        case list, log, help
+    }
+
+    /// The keys on one line.
+    static func keys(_ place: Place, _ filter: String) -> String {
+        switch place {
+        case .list:
+            "arrows select, Enter log, c cancel, r retry, p pause, / filter, a answer, ? help, q quit"
+                + (filter.isEmpty ? "" : "  [\(filter)]")
+        case .log: "arrows, PgUp, PgDn scroll, / search, n next, q back"
+        case .help: "any key goes back"
+        }
+    }
+
+    static let lines = [
+        "Up, Down, j, k   select a question, a run, an ended run or a job",
+        "Enter            show the log of the run; answer the question",
+        "c                cancel the run (asks first)",
+        "r                repeat the run that has ended; run the job now",
+        "p                pause the run or the job, or resume it",
+        "/                show only what matches; Escape shows all again",
+        "a                answer the first question, or the selected one",
+        "Ctrl-L           draw again",
+        "q                quit; runs go on",
+        "",
+        "In a log, arrows, PgUp, PgDn, Home and End scroll,",
+        "/ searches, n finds the next one above, q goes back.",
+    ]
+}
+
+/// The next slots in words, for views that have nothing else to show.
+package enum NextSlots {
+    /// `next: backup 03:00, in 9 h`.
+    ///
+    /// - Parameters:
+    ///   - job: the job's name.
+    ///   - at: its next slot.
+    ///   - zone: where the reader is.
+    ///   - now: the moment it is shown.
+    /// - Returns: one line.
+    package static func line(_ job: String, _ at: Moment, in zone: ZoneRules, at now: Moment) -> String {
+        "next: \(entry(job, at, in: zone, at: now))"
+    }
+
+    /// `backup 03:00, in 9 h`, with the day where it is not today or tomorrow within 12 hours.
+    package static func entry(_ job: String, _ at: Moment, in zone: ZoneRules, at now: Moment) -> String {
+        let left = at > now ? "in \((at - now).words)" : "due"
+        return "\(CleanText.line(job, limit: 64)) \(time(at, in: zone, at: now)), \(left)"
+    }
+
+    private static func time(_ at: Moment, in zone: ZoneRules, at now: Moment) -> String {
+        guard at - now > .seconds(43_200) else { return DisplayTime.clock(at, in: zone) }
+        return DisplayTime.short(at, in: zone, at: now)
     }
 }

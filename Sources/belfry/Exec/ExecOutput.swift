@@ -1,3 +1,5 @@
+import API
+import ArgumentParser
 import Glibc
 import Host
 
@@ -122,5 +124,179 @@ final class ExecOutput {
         guard let pump = pumps.removeValue(forKey: number) else { return }
         poll.remove(pump.source.raw)
         if let target = pump.target { poll.remove(target) }
+    }
+}
+
+/// Copies what comes out of a pipe to one of this process's own streams, byte for byte, never waiting for either.
+struct OutputPump {
+    /// How a turn ended.
+    enum Outcome {
+        /// There may be more at once.
+        case more
+        /// The pipe is empty for now.
+        case waits
+        /// The stream takes nothing now.
+        case isFull
+        /// All is copied.
+        case ended
+        /// The stream takes nothing any more; `EPIPE` when nobody reads it.
+        case failed(HostError)
+    }
+
+    let source: Descriptor
+    /// Where it goes; nil: nowhere.
+    private(set) var target: Int32?
+    /// Whether the target is a terminal.
+    let isTerminal: Bool
+    /// Whether what went to a terminal so far ended a line.
+    private(set) var isAtLineStart = true
+    private var splices: Bool
+    private var waiting: ArraySlice<UInt8> = []
+    private var buffer: [UInt8] = []
+
+    init(_ source: Descriptor, to target: Int32?) {
+        self.source = source
+        self.target = target
+        isTerminal = target.map { isatty($0) == 1 } ?? false
+        splices = target.map(Descriptor.isPipe) ?? false
+    }
+
+    /// Copies nothing from now on, and still empties the pipe.
+    mutating func discard() {
+        target = nil
+        splices = false
+        waiting = []
+    }
+
+    mutating func pump() -> Outcome {
+        do throws(HostError) {
+            return try splices ? splice() : copy()
+        } catch {
+            if splices, error.code == EINVAL {
+                splices = false
+                return .more
+            }
+            return .failed(error)
+        }
+    }
+
+    private mutating func splice() throws(HostError) -> Outcome {
+        guard let target else { return try copy() }
+        switch try source.splice(to: target) {
+        case .bytes: return .more
+        case .end: return .ended
+        case .wouldBlock: return Self.isReady(source.raw, POLLIN) ? .isFull : .waits
+        }
+    }
+
+    private mutating func copy() throws(HostError) -> Outcome {
+        if waiting.isEmpty {
+            if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: 1 << 16) }
+            switch try source.read(into: &buffer) {
+            case .bytes(let count): waiting = buffer[..<count]
+            case .end: return .ended
+            case .wouldBlock: return .waits
+            }
+        }
+        guard let target else {
+            waiting = []
+            return .more
+        }
+        while !waiting.isEmpty {
+            guard Self.isReady(target, POLLOUT) else { return .isFull }
+            // What a stream that has room takes without waiting, at least: PIPE_BUF.
+            let part = waiting.prefix(4096)
+            let count = unsafe part.withUnsafeBytes { unsafe write(target, $0.baseAddress, $0.count) }
+            if count > 0 {
+                isAtLineStart = part[part.startIndex + count - 1] == 0x0A
+                waiting = waiting.dropFirst(count)
+            } else if errno == EAGAIN {
+                return .isFull
+            } else if errno != EINTR {
+                throw .last("write")
+            }
+        }
+        return .more
+    }
+
+    private static func isReady(_ descriptor: Int32, _ event: Int32) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        // An error counts as ready: the call that follows says what it is.
+        return unsafe poll(&waiting, 1, 0) == 1
+    }
+}
+
+/// What processes that a command left behind still print, once `belfry exec` itself has returned.
+///
+/// Without Belfry they would hold its standard output themselves: whoever reads a pipe to its end waits for
+/// them, and the shell does not. A small process of its own does that in their place, as long as they print.
+enum OutputRelay {
+    /// The hidden command that does it: our descriptors 1 and 2, and what is copied there as 3 and 4.
+    static let command = "relay-output"
+
+    /// Where the stream of this number comes from in that process.
+    static func source(_ number: Int) -> Int32 { Int32(number) + 2 }
+
+    /// Starts it for these streams, by number.
+    static func leave(_ streams: [Int: Descriptor]) throws(HostError) {
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        var (sources, targets) = ([nothing, nothing], [nothing, nothing])
+        for (number, source) in streams {
+            sources[number - 1] = source
+            targets[number - 1] = try Descriptor.duplicate(of: Int32(number))
+        }
+        let program = ChildProgram(
+            path: try Machine.executablePath(),
+            arguments: ["belfry", command] + streams.keys.sorted().map(String.init),
+            environment: Machine.environment, folder: "/", descriptors: [nothing] + targets + sources)
+        _ = try program.start()
+    }
+}
+
+/// See ``OutputRelay``, which starts it.
+struct OutputRelayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: OutputRelay.command, abstract: "Copies what processes left behind by belfry exec print.",
+        shouldDisplay: false)
+
+    @Argument(help: "The streams, 1 and 2.")
+    var streams: [Int]
+
+    func validate() throws {
+        let isOpen = streams.allSatisfy {
+            (1...2).contains($0) && Descriptor.isPipe(OutputRelay.source($0))
+        }
+        guard isOpen, Set(streams).count == streams.count else {
+            throw ValidationError("belfry exec starts this itself")
+        }
+    }
+
+    func run() throws {
+        Signals.ignoreBrokenPipes()
+        var pumps: [Int: OutputPump] = [:]
+        for number in streams {
+            pumps[number] = OutputPump(Descriptor(owning: OutputRelay.source(number)), to: Int32(number))
+        }
+        let poll = try EventPoll()
+        let output = try ExecOutput(pumps, on: poll)
+        var open = Set(streams)
+        while !output.isDone {
+            for ready in try poll.wait() { serve(ready.token, output) }
+            if let fault = output.fault, open.contains(fault.number) {
+                StandardError.print("belfry: \(ExecOutput.sentence(of: fault))")
+            }
+            // Whoever waits for the end of one stream does not wait for the other.
+            for number in open where !output.copies(number) {
+                close(Int32(number))
+                open.remove(number)
+            }
+        }
+    }
+
+    private func serve(_ token: UInt64, _ output: ExecOutput) {
+        for number in streams {
+            if token == ExecOutput.source(number) { _ = output.copy(number) }
+            if token == ExecOutput.room(number) { _ = output.resume(number) }
+        }
     }
 }

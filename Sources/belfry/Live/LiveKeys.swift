@@ -1,7 +1,11 @@
+import API
+import ArgumentParser
 import Glibc
 import Host
 import Synchronization
+import TerminalView
 import Timeline
+import Tracking
 
 /// The keys of the terminal that a live view draws on: not echoed into its rows, and read one by one where they are its.
 ///
@@ -138,4 +142,164 @@ private func restoreTerminal() {
     guard marksPastes.exchange(false, ordering: .sequentiallyConsistent) else { return }
     // A write of a constant: signals may do that.
     _ = unsafe write(STDOUT_FILENO, pasteOff, 8)
+}
+
+/// The signals that end a view, stop it or change its size, noticed between two waits.
+///
+/// While one is alive, INT, TERM and HUP no longer end the process by themselves; a wait for the daemon
+/// returns early when one arrives. One a process.
+final class TerminalSignals {
+    private let signals: [Int32]
+
+    /// - Parameter ownsTerminal: also TSTP and CONT, which a view must see that changes the terminal's settings.
+    init(ownsTerminal: Bool) {
+        signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH] + (ownsTerminal ? [SIGTSTP, SIGCONT] : [])
+        for signal in signals { Self.handle(signal, with: note) }
+    }
+
+    deinit {
+        for signal in signals { Self.handle(signal, with: nil) }
+    }
+
+    /// The signal that asked for the end since the last look; nil when none did.
+    func next() -> Int32? {
+        let signal = lastSignal.exchange(0, ordering: .relaxed)
+        return signal == 0 ? nil : signal
+    }
+
+    /// Whether Ctrl-Z was pressed since the last look.
+    func takeStop() -> Bool { isStopWanted.exchange(false, ordering: .relaxed) }
+
+    /// Whether the process was continued since the last look.
+    func takeContinuation() -> Bool { wasContinued.exchange(false, ordering: .relaxed) }
+
+    private static func handle(_ signal: Int32, with handler: (@convention(c) (Int32) -> Void)?) {
+        var action = sigaction()
+        // Without SA_RESTART: the wait must return.
+        unsafe action.__sigaction_handler.sa_handler = handler
+        _ = unsafe sigaction(signal, &action, nil)
+    }
+}
+
+private let lastSignal = Atomic<Int32>(0)
+private let isStopWanted = Atomic<Bool>(false)
+private let wasContinued = Atomic<Bool>(false)
+
+/// Runs inside the signal: a store, and nothing else.
+private func note(_ signal: Int32) {
+    switch signal {
+    case SIGWINCH: break
+    case SIGTSTP: isStopWanted.store(true, ordering: .relaxed)
+    case SIGCONT: wasContinued.store(true, ordering: .relaxed)
+    default: lastSignal.store(signal, ordering: .relaxed)
+    }
+}
+
+/// A process beside a view that gives the terminal its settings back when the view was killed and could not.
+///
+/// It has nothing to do otherwise: when the view ends, it looks whether the terminal is still as the view set it. A shell
+/// that has it back by then has set it to its own liking, and is left alone.
+final class TerminalGuard {
+    static let command = "terminal-guard"
+    /// Closed when this process ends, however it does.
+    private let line: Descriptor
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - saved: the settings before the view.
+    ///   - taken: the settings that the view gave it.
+    ///   - clearing: what takes away the terminal's reports of runs.
+    /// - Throws: what the system has against another process.
+    init(saved: termios, taken: termios, clearing: [UInt8]) throws(HostError) {
+        let (read, write) = try Descriptor.pipe(nonblockingRead: false)
+        let terminal = try Descriptor.duplicate(of: STDOUT_FILENO)
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        let program = ChildProgram(
+            path: try Machine.executablePath(),
+            arguments: ["belfry", Self.command]
+                + (clearing.isEmpty ? [] : ["--clear", Base64.encode(clearing)]),
+            environment: Machine.environment, folder: "/", descriptors: [read, terminal, nothing])
+        try write.writeAll((Self.bytes(of: saved) + Self.bytes(of: taken))[...])
+        _ = try program.start()
+        line = write
+    }
+
+    private static func bytes(of settings: termios) -> [UInt8] {
+        unsafe withUnsafeBytes(of: settings) { unsafe Array($0) }
+    }
+}
+
+/// See ``TerminalGuard``, which starts it.
+struct TerminalGuardCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: TerminalGuard.command,
+        abstract: "Gives the terminal its settings back when a view was killed.", shouldDisplay: false)
+
+    @Option(help: "Also write these bytes, in base64.")
+    var clear: String?
+
+    func validate() throws {
+        guard Descriptor.isPipe(STDIN_FILENO), isatty(STDOUT_FILENO) == 1 else {
+            throw ValidationError("belfry watch starts this itself")
+        }
+    }
+
+    func run() throws {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTOU, SIGTTIN, SIGTSTP, SIGPIPE] {
+            Glibc.signal(number, SIG_IGN)
+        }
+        var saved = termios()
+        var taken = termios()
+        guard Self.read(&saved), Self.read(&taken) else { return }
+        // The end of the view ends this.
+        var byte: UInt8 = 0
+        while unsafe Glibc.read(STDIN_FILENO, &byte, 1) < 0, errno == EINTR {}
+        var now = termios()
+        guard unsafe tcgetattr(STDOUT_FILENO, &now) == 0, now.c_lflag == taken.c_lflag,
+            now.c_iflag == taken.c_iflag
+        else { return }
+        guard unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &saved) == 0 else {
+            throw HostError.last("tcsetattr")
+        }
+        let reset = Array("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?25h".utf8)
+        StandardOutput.write(reset + (clear.flatMap(Base64.decode) ?? []))
+    }
+
+    /// Reads one record of settings; whether all of it came.
+    private static func read(_ settings: inout termios) -> Bool {
+        unsafe withUnsafeMutableBytes(of: &settings) { bytes in
+            var count = 0
+            while count < bytes.count, let start = bytes.baseAddress {
+                let got = unsafe Glibc.read(STDIN_FILENO, start + count, bytes.count - count)
+                if got < 0, errno == EINTR { continue }
+                guard got > 0 else { return false }
+                count += got
+            }
+            return true
+        }
+    }
+}
+
+/// Has the terminal that a person sits at notify, by the way that was chosen.
+struct TerminalNotices {
+    private let way: TerminalNotice
+    private let isInTmux: Bool
+
+    /// `way` is one of ``TerminalNotice``, or `auto` for the one that the terminal understands.
+    init(_ way: String, _ environment: [String: String]) {
+        self.way = TerminalNotice(rawValue: way) ?? TerminalNotice(environment: environment)
+        isInTmux = environment["TMUX"] != nil
+    }
+
+    /// Notifies of an event that a person who watches wants to know of, and of no other.
+    func notify(of event: WireEvent) {
+        guard let words = TerminalNotice.words(for: event.type) else { return }
+        notify(of: event.name ?? event.job ?? event.bot ?? "belfry", words)
+    }
+
+    /// Notifies of what happened to something; nobody is notified where there is no terminal.
+    func notify(of name: String, _ words: String) {
+        try? ControllingTerminal.write(way.bytes(title: name, body: words, throughTmux: isInTmux))
+    }
 }

@@ -4,6 +4,7 @@ import ArgumentParser
 import Glibc
 import Host
 import TerminalView
+import Timeline
 import Tracking
 
 /// Reads the daemon's live states and shows them until it is stopped.
@@ -167,5 +168,95 @@ final class LiveWatcher {
         screen.draw()
         lastDrawn = clock.now
         return readsReply ? min(Self.replyWait, screen.longestWait) : screen.longestWait
+    }
+}
+
+/// The reply that the run writes which is watched alone.
+struct FollowedReply {
+    private let client: DaemonClient
+    private let run: WireRun
+    /// Nil: it is not being written, or nobody knows yet.
+    private var output: ReplyOutput?
+    /// Whether its output is a reply; nil: nobody has asked.
+    private var isReply: Bool?
+
+    init(of run: WireRun, _ client: DaemonClient) {
+        (self.run, self.client) = (run, client)
+    }
+
+    /// Whether there may be more to read.
+    var isOpen: Bool { output?.hasEnded == false }
+
+    /// The run is in this phase: reads its output from here on where that is a reply.
+    mutating func begin(with phase: String?) {
+        guard output == nil, phase == ReplyPhase.writing, let name = run.name.flatMap({ RunName($0) }) else {
+            return
+        }
+        // A job of another kind may have a phase of that name.
+        let isReply = isReply ?? (run.kind == "reply" || isPrompt)
+        self.isReply = isReply
+        if isReply { output = ReplyOutput(of: name, client) }
+    }
+
+    private var isPrompt: Bool {
+        let job: WireJob? = try? client.ask(Endpoints.job(run.job))
+        return job?.kind == "prompt"
+    }
+
+    /// What came since the last call, and with `toEnd` the rest of the reply of a run that has ended; nil: nothing.
+    ///
+    /// One that can't be read is no reason not to follow its run.
+    mutating func read(toEnd: Bool = false) -> String? {
+        guard let output else { return nil }
+        var text = ""
+        do throws(APIError) {
+            while true {
+                try output.receive(timeout: toEnd ? .milliseconds(500) : .zero)
+                let more = output.drain()
+                text += more
+                if output.hasEnded || more.isEmpty && !toEnd { break }
+            }
+        } catch {
+            self.output = nil
+        }
+        return text.isEmpty ? nil : text
+    }
+}
+
+/// The pauses between the tries to reach a daemon again: one that is restarted is back within seconds.
+struct Reconnection {
+    /// Printed once where it takes long, and then there is no end of tries; nil: it gives up after half a minute.
+    private let note: String?
+    private let longestPause: Duration
+    private var failures = 0
+    private var waited = Duration.zero
+
+    /// After so many failures in a row the note is printed.
+    private static let failuresUntilNote = 10
+    private static let limit = Duration.seconds(30)
+
+    /// Gives up after half a minute of failures, or never where there is a `note` to print.
+    init(longestPause: Duration = .seconds(2), note: String? = nil) {
+        (self.longestPause, self.note) = (longestPause, note)
+    }
+
+    /// The daemon answered.
+    mutating func succeeded() { (failures, waited) = (0, .zero) }
+
+    /// Waits before the next try, longer after each failure.
+    ///
+    /// - Throws: ``APIError`` with ``ErrorCode/connectionLost`` after the last try.
+    mutating func wait() throws(APIError) {
+        failures += 1
+        if let note {
+            if failures == Self.failuresUntilNote { StandardError.print(note) }
+        } else if waited >= Self.limit {
+            throw APIError(
+                .connectionLost, "the daemon closed the connection and did not come back",
+                hint: "Start one with: belfryd")
+        }
+        let pause = min(.milliseconds(100) * failures, longestPause)
+        waited += pause
+        usleep(UInt32(pause.milliseconds * 1000))
     }
 }

@@ -277,3 +277,73 @@ final class Belfry: Sendable {
         return own.merging(variables.withLock(\.self)) { $1 }
     }
 }
+
+extension Belfry {
+    /// Runs `sh -c` in this home with `belfry` in its PATH, standard input from nowhere; what it answered.
+    func shell(_ text: String) async throws -> Answer {
+        let name = UUID().uuidString
+        let (output, errors) = (folder.file(name + ".out"), folder.file(name + ".err"))
+        let process = try startShell(text, output: output, errors: errors)
+        guard let code = await process.status() else { throw Feed.Ended() }
+        func bytes(_ path: String) -> [UInt8] {
+            [UInt8](FileManager.default.contents(atPath: path) ?? Data())
+        }
+        return Answer(
+            code: code, bytes: bytes(output), errors: String(decoding: bytes(errors), as: UTF8.self))
+    }
+
+    /// Starts `sh -c` as ``shell(_:)`` does, and does not wait.
+    func startShell(_ text: String, output: String, errors: String) throws -> ChildProcess {
+        let path = try BuiltProgram.path("belfry")
+        var environment = environment
+        let programs = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        environment["PATH"] = programs + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+        let process = try ChildProcess(
+            "sh", ["-c", text], environment: environment, folder: folder.path,
+            streams: .files(output: output, errors: errors))
+        try process.closeInput()
+        return process
+    }
+
+    /// The names of the runs that are waiting in the spool, begun or ended.
+    var spooled: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: statePath + "/spool")) ?? []
+        return names.filter { $0.hasSuffix(".json") }.sorted()
+    }
+}
+
+/// What a command answered.
+struct Answer: CustomStringConvertible {
+    /// The exit code.
+    let code: Int32
+    /// Standard output, byte for byte.
+    let bytes: [UInt8]
+    /// Standard error.
+    let errors: String
+
+    /// Standard output as text.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The lines of standard output.
+    var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+    /// Standard output as JSON.
+    ///
+    /// - Throws: ``Refused`` with everything that was said when it is none.
+    func json() throws -> JSON {
+        do {
+            return try JSON(text)
+        } catch {
+            throw Refused(answer: self)
+        }
+    }
+
+    var description: String { "code \(code), output \"\(text)\", errors \"\(errors)\"" }
+}
+
+/// A command did not do what the test needed of it.
+struct Refused: Error, CustomStringConvertible {
+    var answer: Answer
+
+    var description: String { answer.description }
+}

@@ -1,14 +1,94 @@
 import Delivery
 import Engine
+import Foundation
+import Glibc
 import Host
 import Ledger
 import LedgerSQLite
 import Performing
+import Synchronization
 import TestSupport
 import Testing
 import Timeline
 import Tracking
 import WardenProtocol
+
+/// The folder of a ledger, a warden and its runs; whatever still runs is ended with it.
+final class WardenHome: Sendable {
+    let folder: TemporaryFolder
+    private let wardens = Mutex<Set<Int32>>([])
+    private let jobs = Mutex<Set<Int32>>([])
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["state", "work"] { try PrivateFolder.make(folder.file(name)) }
+    }
+
+    deinit {
+        for pid in jobs.withLock({ $0 }) { kill(-pid, SIGKILL) }
+        for pid in wardens.withLock({ $0 }) { kill(pid, SIGKILL) }
+    }
+
+    /// How a daemon of this home starts its warden.
+    func launch() throws -> WardenLaunch {
+        var launch = WardenLaunch(
+            executable: try BuiltProgram.path("belfry-warden"), state: folder.file("state"),
+            tiedTo: getpid())
+        launch.startTimeout = .seconds(60)
+        return launch
+    }
+
+    /// Ends this warden with the home.
+    func mind(warden pid: Int32) { wardens.withLock { _ = $0.insert(pid) } }
+
+    /// Ends this job's process group with the home.
+    func mind(job pid: Int32) { jobs.withLock { _ = $0.insert(pid) } }
+}
+
+// Files and pipes by which a test and its jobs wait for each other; a job sees them as `../NAME`.
+
+extension WardenHome {
+    func lines(of name: String) throws -> [String] {
+        let text = try String(contentsOfFile: folder.file(name), encoding: .utf8)
+        return text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// Makes a pipe that jobs read a line from.
+    func makePipe(_ name: String) throws {
+        let result = unsafe mkfifo(folder.file(name), 0o600)
+        try #require(result == 0)
+    }
+
+    /// Lets the job go on that reads from the pipe; waits until it does.
+    func release(_ name: String) async throws {
+        try #require(try await Shell.run("timeout 300 sh -c 'echo go > \(name)'", in: folder.path) == 0)
+    }
+
+    /// Waits until jobs have written that many lines.
+    func waitForLines(_ count: Int, in name: String) async throws {
+        let text =
+            "timeout 300 sh -c 'until [ $(wc -l < \(name)) -ge \(count) ]; do sleep 0.01; done' 2>/dev/null"
+        try #require(try await Shell.run(text, in: folder.path) == 0)
+    }
+}
+
+extension RunScene {
+    func lines(of name: String) throws -> [String] { try home.lines(of: name) }
+    func makePipe(_ name: String) throws { try home.makePipe(name) }
+    /// Opens a gate that any number of jobs wait at: the file they look for.
+    func open(_ name: String) throws { try Data().write(to: URL(filePath: home.folder.file(name))) }
+    func write(_ name: String) async throws { try await home.release(name) }
+    /// Does to the ledger's file what somebody else could.
+    func change(_ statements: String) async throws {
+        let status = try await Shell.run(
+            """
+            exec python3 -c 'import sqlite3, sys; sqlite3.connect("ledger.db").executescript(sys.argv[1])' "\(statements)"
+            """, in: home.folder.path)
+        try #require(status == 0)
+    }
+
+    func boot() throws -> String { try Machine.bootID() }
+}
 
 /// A run keeper at work with a real warden, on a ledger in a file.
 struct RunScene {

@@ -1,11 +1,13 @@
 import Delivery
 import Engine
+import Foundation
 import Glibc
 import Host
 import Ledger
 import LedgerSQLite
 import Logging
 import TestSupport
+import Testing
 import Timeline
 import WardenProtocol
 
@@ -84,3 +86,37 @@ let unreadableOutputs = RunFiles(
     readSecret: { try SmallFile.text($0) },
     changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
     readOutput: { path, _ in throw HostError.system(call: "pread", code: EIO, path: path) })
+
+/// A webhook's body, as its receiver reads it.
+struct ReceivedBody: Decodable {
+    struct Contents: Decodable {
+        var reason: String
+        var item: Item?
+        var run: Run?
+        var outageSeconds: Int?
+    }
+    struct Item: Decodable {
+        var key: String
+        var count: Int
+        var last: [Said]
+    }
+    struct Said: Decodable { var text: String }
+    struct Run: Decodable {
+        var name: String?
+        var state: String
+        var count: Int?
+    }
+
+    var type: String
+    var data: Contents
+
+    /// Reads a body's text.
+    init(_ text: some Sequence<UInt8>) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(text))
+    }
+}
+
+extension OutboxRecord {
+    /// What the entry says.
+    var said: ReceivedBody { get throws { try ReceivedBody(body) } }
+}

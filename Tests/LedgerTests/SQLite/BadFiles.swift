@@ -119,3 +119,114 @@ import Testing
         await ledger.close()
     }
 }
+
+/// Disks of their own, which only root can mount; elsewhere these say that they were skipped.
+@Suite struct `a ledger on a bad disk` {
+    @Test(.enabled("needs the right to mount a file system") { await Disk.mayMount() })
+    func `refuses new work, ends the old from its reserve, and continues when there is room`() async throws {
+        try await Disk.withNew(megabytes: 8) { disk in
+            let ledger = try SQLiteLedger(path: disk.file("ledger.db"))
+            let text = String(repeating: "x", count: 50_000)
+            var kept = 0
+            var refusal: LedgerError?
+            while refusal == nil, kept < 1000 {
+                do throws(LedgerError) {
+                    try await ledger.commit([.insertMessage(.sample("m\(kept)", text: text)), .event()])
+                    kept += 1
+                } catch {
+                    refusal = error
+                }
+            }
+            #expect(refusal == .full)
+            #expect(kept > 0)
+            #expect(ledger.condition == .short)
+            #expect(!FileManager.default.fileExists(atPath: disk.file("ledger.db-reserve")))
+            // Many more commits than the reserve has pages fit, as long as they begin nothing.
+            for number in 1...2000 {
+                try await ledger.commit([.setFact(name: "noted", value: "\(number)")])
+            }
+            try await ledger.commit([.event()])
+            kept += 1
+            let again = await #expect(throws: LedgerError.self) {
+                try await ledger.commit([.insertMessage(.sample("small"))])
+            }
+            #expect(again == .full)
+            #expect(try await ledger.lastEvent() == Int64(kept))
+            #expect(try await ledger.messages(bot: nil, search: nil, limit: 999).count == kept - 1)
+            try await disk.resize(megabytes: 32)
+            let commit = try await ledger.commit([.insertMessage(.sample("last", text: text)), .event()])
+            #expect(commit.lastEvent == Int64(kept + 1))
+            #expect(ledger.condition == .sound)
+            #expect(FileManager.default.fileExists(atPath: disk.file("ledger.db-reserve")))
+            await ledger.close()
+            let next = try SQLiteLedger(path: disk.file("ledger.db"))
+            #expect(try await next.messages(bot: nil, search: nil, limit: 999).count == kept)
+            await next.close()
+        }
+    }
+
+    @Test(.enabled("needs the right to mount a file system") { await Disk.mayMount() })
+    func `is refused where there is no room for it`() async throws {
+        try await Disk.withNew(megabytes: 1) { disk in
+            // Whatever fits is written; the disk is full afterwards.
+            _ = FileManager.default.createFile(
+                atPath: disk.file("filler"), contents: Data(repeating: 1, count: 1 << 20))
+            #expect(throws: LedgerError.full) { try SQLiteLedger(path: disk.file("ledger.db")) }
+        }
+    }
+
+    @Test(.enabled("needs the right to mount a file system") { await Disk.mayMount() })
+    func `is refused where nothing can be written, new or not`() async throws {
+        try await Disk.withNew(megabytes: 4) { disk in
+            let path = disk.file("ledger.db")
+            let ledger = try SQLiteLedger(path: path)
+            try await ledger.commit([.event()])
+            await ledger.close()
+            try await disk.makeReadOnly()
+            #expect(throws: LedgerError.readOnly(path: path)) { try SQLiteLedger(path: path) }
+            let other = disk.file("other.db")
+            #expect(throws: LedgerError.readOnly(path: other)) { try SQLiteLedger(path: other) }
+        }
+    }
+}
+
+/// A small file system in memory, mounted for one test.
+private struct Disk {
+    private let folder: TemporaryFolder
+
+    static func mayMount() async -> Bool {
+        (try? await withNew(megabytes: 1) { _ in }) != nil
+    }
+
+    static func withNew(megabytes: Int, _ body: (Disk) async throws -> Void) async throws {
+        let disk = Disk(folder: try TemporaryFolder())
+        try await disk.run(
+            "mount", "-t", "tmpfs", "-o", "size=\(megabytes)m,mode=700", "tmpfs", disk.folder.path)
+        do {
+            try await body(disk)
+        } catch {
+            try? await disk.run("umount", "-l", disk.folder.path)
+            throw error
+        }
+        try await disk.run("umount", disk.folder.path)
+    }
+
+    func file(_ name: String) -> String { folder.file(name) }
+
+    func resize(megabytes: Int) async throws {
+        try await run("mount", "-o", "remount,size=\(megabytes)m", folder.path)
+    }
+
+    func makeReadOnly() async throws {
+        try await run("mount", "-o", "remount,ro", folder.path)
+    }
+
+    private struct Refused: Error {
+        var command: String
+    }
+
+    private func run(_ program: String, _ arguments: String...) async throws {
+        let child = try ChildProcess(program, arguments, isQuiet: true)
+        guard await child.status() == 0 else { throw Refused(command: program) }
+    }
+}

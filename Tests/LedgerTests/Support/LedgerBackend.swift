@@ -1,6 +1,8 @@
+import GRDB
 import Ledger
 import LedgerSQLite
 import TestSupport
+import Testing
 
 /// A store that must pass the contract.
 ///
@@ -34,4 +36,39 @@ enum LedgerBackend: String, CaseIterable, Sendable {
         try await body(ledger)
         await ledger.close()
     }
+}
+
+/// Expects that `ledger` refuses the list because of its change number `index`.
+func expectFenced(
+    _ ledger: any Ledger, at index: Int = 0, _ changes: [Change],
+    sourceLocation: SourceLocation = #_sourceLocation
+) async {
+    do {
+        _ = try await ledger.commit(changes)
+        Issue.record("was not refused", sourceLocation: sourceLocation)
+    } catch {
+        guard case .fenced(let refused, let label) = error else {
+            Issue.record("was refused otherwise: \(error)", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(refused == index, sourceLocation: sourceLocation)
+        #expect(!label.isEmpty, sourceLocation: sourceLocation)
+    }
+}
+
+/// Does to a database file what somebody else could: runs `sql` and gives back every value as text.
+@discardableResult
+func shell(_ path: String, _ sql: String) async throws -> [String] {
+    let queue = try DatabaseQueue(path: path)
+    let values = try await queue.writeWithoutTransaction { database in
+        var values: [String] = []
+        for statement in sql.split(separator: ";") where !statement.allSatisfy(\.isWhitespace) {
+            for row in try Row.fetchAll(database, sql: String(statement)) {
+                values += row.databaseValues.map { String.fromDatabaseValue($0) ?? "\($0)" }
+            }
+        }
+        return values
+    }
+    try queue.close()
+    return values
 }
