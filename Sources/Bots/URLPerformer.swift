@@ -205,7 +205,7 @@ struct URLCall {
         case .tls(let fault): passing(.tlsFailed, "\(fault)")
         case .timedOut(.answering, _):
             passing(.timeout, "no complete answer within \((order.timeout ?? Self.longest).text)")
-        case .timedOut(.silent, _): passing(.timeout, "nothing came for \(Self.standardTimeout.text)")
+        case .timedOut(.silent, _): passing(.timeout, "no data for \(Self.standardTimeout.text)")
         case .cut(let fault): passing(.disconnected, "\(fault)")
         case .answer(let fault): passing(.badAnswer, "\(fault)")
         case .canceled, .closed: passing(.disconnected, "the daemon stopped before the answer was complete")

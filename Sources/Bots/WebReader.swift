@@ -118,7 +118,7 @@ package struct WebReader: Sendable {
         default: throw Trouble(text: "the search at \(place) answered \(response.status)")
         }
         guard let json = JSON(parsing: response.body[...], repairing: true) else {
-            throw Trouble(text: "the search at \(place) answered what is not JSON")
+            throw Trouble(text: "the search at \(place) returned something that is not JSON")
         }
         let found = (service.kind == .brave ? json["web"]?["results"] : json["results"])?.elements ?? []
         let summary = service.kind == .brave ? "description" : "content"

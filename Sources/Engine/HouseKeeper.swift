@@ -109,7 +109,7 @@ package actor HouseKeeper: Keeper {
         reported = trouble
         if trouble != nil {
             troubledSince = troubledSince ?? clock.sinceBoot
-            logger.error("the disk is full; no run begins before there is room")
+            logger.error("disk full; no run starts until there is space")
         }
     }
 

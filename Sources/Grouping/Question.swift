@@ -27,7 +27,9 @@ public struct Question: Hashable, Codable, Sendable {
     /// What exactly it is about, so that an answer that is trusted for a while counts for the same again; `nil`: no
     /// answer is trusted.
     public var subject: String?
-    /// How it looks and sounds; `nil`: as questions do. It stays until it is closed, however long messages would.
+    /// How it looks and sounds; `nil`: as questions do.
+    ///
+    /// It stays until it is closed, however long messages would.
     public var appearance: Appearance?
     /// How much it disturbs; `nil`: as messages do.
     public var urgency: Urgency?

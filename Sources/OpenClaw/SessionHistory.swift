@@ -299,6 +299,7 @@ package struct SessionSync: Hashable, Sendable {
     ///   - history: the session, with the gateway's times.
     ///   - sent: what Belfry sent into it, with ours.
     ///   - ahead: how far the gateway's clock is ahead of ours.
+    /// - Returns: what others said there and is new.
     package mutating func review(
         _ history: SessionHistory, sent: [SentPrompt], ahead: Duration = .zero
     ) -> [Saying] {

@@ -61,7 +61,7 @@ enum BotFields {
         BotField(
             key: "ackFor", form: .duration(orZero: false),
             doc:
-                "How long a failure of its jobs stays acknowledged; then one reminder follows (default: for ever)."
+                "How long a failure of its jobs stays acknowledged, before one reminder (default: forever)."
         ) { bot, value in
             bot.restraint.acknowledgedFor = Duration(json: value)
         },
@@ -102,7 +102,7 @@ enum BotFields {
         ),
         (
             "quiet", SchemaParts.hours,
-            "The hours in which only what is critical is shown, such as 22:00-07:00; the rest comes at their end."
+            "The hours in which only what is critical is shown, such as 22:00-07:00; the rest is shown when they end."
         ),
     ]
 

@@ -27,7 +27,7 @@ extension ConfigurationReader {
                 return nil
             }
             for (name, member) in members {
-                parts[name]?.fault("\"\(name)\" stands in backend, too", hint: "write it once")
+                parts[name]?.fault("\"\(name)\" is in backend, too", hint: "write it once")
                 parts[name] = member
             }
             kind = members["kind"]

@@ -9,10 +9,10 @@ import Timeline
 /// Shows on this session's desktop what the system daemon sends to channels of this user.
 struct Agent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show on this desktop what the system daemon sends to this user.",
+        abstract: "Show the system daemon's notifications to this user on this desktop.",
         discussion: """
-            Serves channels of the system daemon that name this user (kind: desktop, user: NAME), \
-            and no others. Runs until SIGTERM, and waits for a daemon that is away. As a rule it is started by \
+            Serves channels of the system daemon that name this user (kind: desktop, user: NAME), and no \
+            others. Runs until SIGTERM, and reconnects when the daemon restarts. Usually started by \
             units/user/belfry-agent.service.
 
             Examples:
@@ -20,7 +20,7 @@ struct Agent: AsyncParsableCommand {
               belfryd agent --at /run/belfry/agents.sock
             """)
 
-    @Option(help: ArgumentHelp("Where the daemon takes agents.", valueName: "path"))
+    @Option(help: ArgumentHelp("The socket on which the daemon accepts agents.", valueName: "path"))
     var at = "/run/belfry/agents.sock"
 
     @Option(

@@ -68,7 +68,7 @@ struct Backup: AsyncParsableCommand {
             }
             guard force else {
                 throw Failure(
-                    "belfryd backup: \(file) is there already", hint: "give another name, or --force")
+                    "belfryd backup: \(file) already exists", hint: "give another name, or --force")
             }
         }
         try LedgerFile(path: ledger).copy(to: file)

@@ -150,7 +150,7 @@ struct ConfigurationFiles: Sendable {
                         place: channel.place,
                         message: "the secret of channel \"\(channel.name)\" is open to others: \(path) has "
                             + "mode \(mode)",
-                        hint: "close it: chmod 600 \(path)"))
+                        hint: "restrict it: chmod 600 \(path)"))
             }
         }
         for bot in configuration.bots {
@@ -162,7 +162,7 @@ struct ConfigurationFiles: Sendable {
                         place: bot.place,
                         message: "the key of bot \"\(bot.name)\" is open to others: \(path) has mode "
                             + String(status.st_mode & 0o777, radix: 8),
-                        hint: "close it: chmod 600 \(path)"))
+                        hint: "restrict it: chmod 600 \(path)"))
             }
         }
         return warnings

@@ -116,7 +116,7 @@ struct DaemonGround {
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
         for (key, why) in performer.unreadable {
             logger.warning(
-                "a reply in which tools were called can't go on",
+                "a reply with tool calls can't be continued",
                 metadata: ["run.id": "\(key.run)", "attempt": "\(key.attempt)", "reason": "\(why)"])
         }
         return performer
@@ -138,7 +138,7 @@ struct DaemonGround {
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
         for (key, why) in performer.unreadable {
             logger.warning(
-                "what was sent to a gateway can't be read",
+                "the record of prompts sent to a gateway can't be read",
                 metadata: ["run.id": "\(key.run)", "attempt": "\(key.attempt)", "reason": "\(why)"])
         }
         return performer

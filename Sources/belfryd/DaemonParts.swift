@@ -242,7 +242,7 @@ extension DaemonParts {
             } catch {
                 if case .stopping = error { throw error }
                 ground.logger.warning(
-                    "a job of a gateway is half taken over", metadata: ["reason": "\(error)"])
+                    "a gateway's job is only partly taken over", metadata: ["reason": "\(error)"])
             }
         }
     }

@@ -55,7 +55,7 @@ struct SyncedThreads: Sendable {
                     ahead: await link.clockAhead)
             } catch {
                 logger.warning(
-                    "what was said to a bot elsewhere can't be recorded",
+                    "messages sent to a bot elsewhere can't be recorded",
                     metadata: ["bot": "\(bot)", "reason": "\(error)"])
             }
         }

@@ -29,7 +29,8 @@ struct Listen: AsyncParsableCommand {
     var secretFile: String?
 
     @Option(
-        help: ArgumentHelp("Answer what is valid with these in turn; the last goes on.", valueName: "codes"))
+        help: ArgumentHelp(
+            "Answer valid webhooks with these codes in turn; the last one repeats.", valueName: "codes"))
     var status: String?
 
     @Option(help: ArgumentHelp("Wait before each answer, such as 2s.", valueName: "duration"))
@@ -92,7 +93,7 @@ struct Listen: AsyncParsableCommand {
             return try WebhookSecret.list(SmallFile.text(of: bytes))
         } catch let error as HostError {
             throw Failure(
-                "belfryd listen: \(error)", hint: "name a file that is there with --secret-file", code: 2)
+                "belfryd listen: \(error)", hint: "name an existing file with --secret-file", code: 2)
         } catch {
             throw Failure(
                 "belfryd listen: \(secretFile): \(error)",

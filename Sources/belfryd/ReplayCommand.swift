@@ -17,10 +17,10 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Show which notices changed rules would have sent, held or left out.",
         discussion: """
-            Takes the events of the ledger and decides about each of them twice: by the configuration that is in \
-            place, and by the file named with --config. Nothing is sent and nothing is written; a running daemon \
-            is not disturbed. Each event is judged by itself: what is held is not followed up, and messages are \
-            not grouped.
+            Evaluates each event in the ledger twice: with the active configuration and with the file \
+            named by --config. Nothing is sent and nothing is written; a running daemon is not disturbed. \
+            Each event is evaluated on its own: held notices are not followed up, and messages are not \
+            grouped.
 
             Examples:
               belfryd replay --since 7d --config new.yaml

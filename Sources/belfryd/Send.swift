@@ -23,9 +23,10 @@ struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a text over a channel once, without a daemon.",
         discussion: """
-            Makes one attempt by itself and keeps nothing: exits 0 when it was delivered, and 1 with the \
-            answer when it failed. A running daemon is not needed and not asked; belfry notify --to uses its \
-            outbox instead, and tries again. Use - to read the text from standard input.
+            Makes one attempt and stores nothing: exits 0 if it was delivered, and 1 with
+            the answer if it failed. It does not use a running daemon; belfry notify --to
+            does, with its outbox and its retries. Use - to read the text from standard
+            input.
 
             Examples:
               belfryd send --to phone "The daemon did not start"

@@ -90,7 +90,7 @@ import Testing
                 "1. Tea house\n   https://tea.example/\n   Open & warm",
                 "the search at \(place) takes no more requests now; try again later",
                 "the search at \(place) refuses its key or its caller: 422",
-                "the search at \(place) answered what is not JSON", "nothing was found",
+                "the search at \(place) returned something that is not JSON", "nothing was found",
             ])
         #expect(answers.map { $0["isError"] == .bool(true) } == [false, true, true, true, false])
         let request = try await server.request()

@@ -116,7 +116,7 @@ import Testing
         #expect(warnings.count == 1)
         #expect(warning["line"].integer == 2)
         #expect(warning["message"].text?.contains("is open to others: \(secret) has mode 644") == true)
-        #expect(warning["hint"].text == "close it: chmod 600 \(secret)")
+        #expect(warning["hint"].text == "restrict it: chmod 600 \(secret)")
     }
 
     @Test func `with a job that can never work is good, with warnings`() async throws {

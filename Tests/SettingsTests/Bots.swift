@@ -164,7 +164,7 @@ import Testing
         ),
         (
             "{ backend: { kind: openai, model: a }, model: b }",
-            "\"model\" stands in backend, too; write it once"
+            "\"model\" is in backend, too; write it once"
         ),
         (
             "{ backend: openai, model: m, url: \"http://127.0.0.1/v1\" }",

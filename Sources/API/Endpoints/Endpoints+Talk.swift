@@ -6,7 +6,7 @@ extension Endpoints {
 
     package static let message = Endpoint(
         "message", .get, "/v1/messages/{message}", path: String.self, answers: WireMessage.self,
-        errors: [.noSuchMessage, .ambiguousID], "Shows a message whole; its id may be shortened.")
+        errors: [.noSuchMessage, .ambiguousID], "Shows one message in full; its id may be shortened.")
 
     package static let items = Endpoint(
         "items", .get, "/v1/items", query: LimitQuery.self, answers: [WireItem].self,
@@ -73,12 +73,12 @@ extension Endpoints {
 
     package static let toolProgress = Endpoint(
         "toolProgress", .get, "/v1/tool-calls/{call}", path: String.self, answers: WireToolProgress.self,
-        "Shows how far a call of a tool is, by the id that its caller chose; of one that is not under way nothing is known."
+        "Shows the progress of a tool call, by the id that its caller chose; unknown once it has ended."
     )
 
     package static let cancelTool = Endpoint(
         "cancelTool", .delete, "/v1/tool-calls/{call}", path: String.self,
-        "Ends a call of a tool, and what it handed out; one that is not under way stays as it is.")
+        "Cancels a tool call and the subtasks that it created; one that has ended is not changed.")
 }
 
 // Conversations.

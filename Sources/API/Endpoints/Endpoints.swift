@@ -58,7 +58,7 @@ extension Endpoints {
     package static let reload = Endpoint(
         "reload", .post, "/v1/reload", answers: WireReloadDifference.self, needsJobs: true,
         errors: [.badConfig, .badValue, .badSchedule, .jobExists],
-        "Reads the configuration again and applies it, or rejects it as a whole.")
+        "Reloads the configuration; one with an error is rejected as a whole.")
 }
 
 // Jobs.
@@ -158,7 +158,7 @@ extension Endpoints {
     package static let pauseRun = Endpoint(
         "pauseRun", .post, "/v1/runs/{job}/{number}/pause", path: RunTarget.self, answers: WireRun.self,
         errors: [.noSuchRun, .noSuchJob, .runEnded, .overlap, .notPausable],
-        "Stops all processes of a run until it is resumed; its timeout stands still meanwhile.")
+        "Stops all processes of a run until it is resumed; its timeout is suspended meanwhile.")
 
     package static let resumeRun = Endpoint(
         "resumeRun", .post, "/v1/runs/{job}/{number}/resume", path: RunTarget.self, answers: WireRun.self,
@@ -277,7 +277,7 @@ extension Endpoints {
 
     package static let removeToken = Endpoint(
         "removeToken", .delete, "/v1/tokens/{token}", path: String.self, errors: [.noSuchToken],
-        "Removes a token: whoever uses it is refused from then on.")
+        "Removes a token; requests that use it are rejected from then on.")
 }
 
 // What must report in time.
@@ -293,5 +293,5 @@ extension Endpoints {
 
     package static let removeExpectation = Endpoint(
         "removeExpectation", .delete, "/v1/expectations/{expectation}", path: String.self,
-        errors: [.noSuchExpectation], "Removes an expectation: its address is refused from then on.")
+        errors: [.noSuchExpectation], "Removes an expectation; its address is rejected from then on.")
 }

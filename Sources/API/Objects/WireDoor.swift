@@ -28,7 +28,7 @@ package struct WireToken: Hashable, Sendable, Codable {
 
 /// Asks for a token.
 package struct TokenDraft: Hashable, Sendable, Codable {
-    /// Its name, which no other token has.
+    /// The token's name; must be unique.
     package var name: String
     /// What it allows; absent: nothing but what `job` does.
     package var scopes: [TokenScope]?

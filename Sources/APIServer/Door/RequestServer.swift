@@ -226,7 +226,7 @@ struct RequestServer: Sendable {
             let size = limit < 1 << 20 ? "\(limit / 1024) KiB" : "\(limit / 1024 / 1024) MiB"
             throw APIError(.tooLarge, "the body is larger than \(size)")
         } catch {
-            throw APIError(.badRequest, "the body did not arrive whole")
+            throw APIError(.badRequest, "the body is incomplete")
         }
     }
 

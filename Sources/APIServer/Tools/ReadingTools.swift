@@ -25,7 +25,7 @@ enum FileTools {
             ToolParameter(
                 "path", .text(limit: 4096), "Its path: absolute, or from the first of the folders on.",
                 isRequired: true),
-            ToolParameter("from", .whole(0...1 << 40), "The byte from which on to read; 0 if left out."),
+            ToolParameter("from", .whole(0...1 << 40), "The byte to start reading at; 0 if left out."),
         ], isRepeatable: true, obstacle: noFolders
     ) { request throws(APIError) in
         let place = try Place(request)
@@ -134,7 +134,7 @@ enum WebTools {
         "fetch_url", "Reads a web page, and returns its text. Only public https addresses are reached.",
         [
             ToolParameter("url", .text(limit: 4096), "The address, with https://.", isRequired: true),
-            ToolParameter("from", .whole(0...WebPage.limit), "The byte of the text from which on to read."),
+            ToolParameter("from", .whole(0...WebPage.limit), "The byte of the text to start reading at."),
         ], isRepeatable: true
     ) { request throws(APIError) in
         let web = request.user.bot.contact?.web ?? BotWeb()

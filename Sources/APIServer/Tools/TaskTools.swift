@@ -59,7 +59,7 @@ enum TaskTools {
         let job = try await request.daemon.addJob(draft)
         guard job.nextAt != nil || schedule.kind == "words" && job.schedule.kind == "startup" else {
             try await request.daemon.removeJob(job.name)
-            throw APIError(.badSchedule, "the schedule never fires", hint: "Give a time that comes.")
+            throw APIError(.badSchedule, "the schedule never fires", hint: "Give a time in the future.")
         }
         return "scheduled as \(job.name): \(job.when)"
     }
@@ -128,7 +128,7 @@ enum TaskTools {
         [
             ToolParameter("name", .text(limit: 63), "The job's name.", isRequired: true),
             ToolParameter(
-                "wait", .whole(0...600), "So many seconds its end is waited for; 60 if left out."),
+                "wait", .whole(0...600), "How many seconds to wait for its end; 60 if left out."),
         ], isRepeatable: true
     ) { request throws(APIError) in
         let name = request.arguments.text("name") ?? ""

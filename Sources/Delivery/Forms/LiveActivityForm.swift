@@ -122,7 +122,7 @@ package struct LiveActivityForm: HTTPForm {
 
     private static let hints = [
         "BadDeviceToken": "the relay has the token of another app, or of another environment",
-        "ExpiredToken": "the activity is over: the phone has to start another one",
+        "ExpiredToken": "the activity has ended: the phone has to start another one",
         "Unregistered": "the app was removed from the phone",
         "TooManyRequests": "too many pushes to one phone",
         "PayloadTooLarge": "Apple accepts 4 KB",

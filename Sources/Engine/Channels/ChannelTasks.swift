@@ -267,7 +267,7 @@ package final class NetworkKeeper: Sendable {
             case .idle: try await bell.wait(until: nil, on: clock)
             case .wait(let moment): try await bell.wait(until: clock.now + (moment - now), on: clock)
             case .settled:
-                logger.info("the network is back or another one; channels that fail are tried")
+                logger.info("network changed; failing channels are retried")
                 tools.networkReturns.publish(())
             }
         }

@@ -15,7 +15,7 @@ extension Control {
             guard case .ledger(.fenced) = error else { throw error }
             throw .tokenExists(token.name)
         }
-        logger.notice("made a token", metadata: ["token": "\(token.name)"])
+        logger.notice("token created", metadata: ["token": "\(token.name)"])
     }
 
     /// Removes a token.
@@ -28,7 +28,7 @@ extension Control {
             guard case .ledger(.fenced) = error else { throw error }
             throw .noSuchToken(name)
         }
-        logger.notice("removed a token", metadata: ["token": "\(name)"])
+        logger.notice("token removed", metadata: ["token": "\(name)"])
     }
 }
 

@@ -181,7 +181,7 @@ extension JobSpec {
         _ schedule: Schedule, in zones: ScheduleZones, at now: Moment
     ) -> [JobDoubt] {
         let written = self.schedule.members ?? [self.schedule]
-        let result = written.count > 1 ? "this schedule is without effect" : "the job never runs by itself"
+        let result = written.count > 1 ? "this schedule has no effect" : "the job never runs by itself"
         return zip(schedule.members, written).compactMap { member, spec in
             switch member {
             case .at(let moment) where moment <= now:

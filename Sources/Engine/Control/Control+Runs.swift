@@ -239,7 +239,7 @@ extension Control {
                 logger.info("run requested by a button", metadata: ["run": "\(made.name)"])
             }
         } catch {
-            logger.notice("what a button asked for was refused", metadata: ["reason": "\(error)"])
+            logger.notice("request of a button rejected", metadata: ["reason": "\(error)"])
         }
     }
 

@@ -160,7 +160,8 @@ extension Control {
         let names = channels.map { "\"\($0)\"" }.joined(separator: ", ")
         guard !isAnyoneNotified else {
             return EngineProblem(
-                kind: "noDesktop", message: "no desktop here; nothing is shown on channel \(names)",
+                kind: "noDesktop",
+                message: "there is no desktop session; nothing is shown on channel \(names)",
                 hint: "on a machine that never has one, remove it from channels: and routes:", isWarning: true
             )
         }
@@ -233,7 +234,7 @@ extension Control {
                 kind: "wardenSilent",
                 message: "the warden (process \(warden)) does not answer; runs wait until it does",
                 hint: "see what it does with: ps -o pid,stat,wchan:30,cmd -p \(warden); "
-                    + "one that was stopped (T) goes on with: kill -CONT \(warden)")
+                    + "to continue one that is stopped (T): kill -CONT \(warden)")
         ]
     }
 

@@ -168,11 +168,11 @@ extension Control {
                 }
             }
             logger.notice(
-                "what was left out can be used now",
+                "left-out part of the configuration is now active",
                 metadata: ["config.place": "\(leftOut.place)"])
         } catch {
             logger.warning(
-                "what was left out can't be used yet",
+                "left-out part of the configuration still can't be used",
                 metadata: ["config.place": "\(leftOut.place)", "reason": "\(error)"])
         }
     }

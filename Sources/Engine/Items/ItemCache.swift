@@ -224,7 +224,7 @@ final class ItemCache: Turn {
             for event in input.events {
                 if let fault = event.fault {
                     tools.logger.warning(
-                        "an event can't be read whole",
+                        "an event can't be decoded",
                         metadata: ["event.seq": "\(event.seq)", "reason": "\(fault)"])
                 }
                 turn.apply(event)

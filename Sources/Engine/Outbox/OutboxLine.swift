@@ -175,7 +175,7 @@ actor OutboxLine: Keeper {
             guard try await ledger.commitUnlessFenced(changes) else { return }
             overflow.isReported = true
             logger.error(
-                "entries were dropped: too many wait", metadata: ["outbox.dropped": "\(dropped.count)"])
+                "entries dropped: too many are waiting", metadata: ["outbox.dropped": "\(dropped.count)"])
         }
         overflow.weighAt = reading.sinceBoot + Self.weighEvery
     }

@@ -58,7 +58,7 @@ package struct OutboxPump: Sendable {
             if !changes.isEmpty { try await tools.ledger.commit(changes) }
         } catch {
             tools.logger.warning(
-                "entries of missing channels could not be put aside", metadata: ["reason": "\(error)"])
+                "entries of missing channels could not be set aside", metadata: ["reason": "\(error)"])
         }
     }
 }

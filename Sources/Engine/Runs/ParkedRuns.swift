@@ -140,7 +140,7 @@ extension RunKeeper {
                     _ = await board.note(past.goingOn, of: run.id, at: clock.now)
                 }
                 steps.append(await closing(decider.unparked(run)))
-                logger.info("a parked run goes on", metadata: ["run.id": "\(run.name)"])
+                logger.info("a parked run continues", metadata: ["run.id": "\(run.name)"])
             }
         } catch {
             parked.news.set()

@@ -93,7 +93,7 @@ extension RunKeeper {
         let secrets = specs.secrets(of: spec, givenAt: run.startedAt)
         if secrets == nil {
             logger.warning(
-                "no text of a run is shown: its secrets may have changed since it began",
+                "output of a run is hidden: its secrets may have changed since it started",
                 metadata: ["run.id": "\(run.name)"])
         }
         runs.active[run.id]?.secrets = secrets
@@ -186,7 +186,7 @@ extension RunKeeper {
         if orders.lacksLoan(run) {
             fault = "the daemon ended before it began; run the command again"
         } else if spec?.thread != nil, plan.talk.reply == nil {
-            fault = "nothing is left to answer"
+            fault = "there is nothing left to answer"
         } else if let spec {
             do throws(RunSecrets.Unreadable) {
                 let secrets = try specs.secrets(of: spec)

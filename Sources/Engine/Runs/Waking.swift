@@ -179,7 +179,7 @@ extension RunKeeper {
             return WakeAnswer.prompt(prompt, data: data)
         } catch {
             logger.warning(
-                "what a wake script printed can't be read",
+                "the output of a wake script can't be read",
                 metadata: ["run.id": "\(run.name)", "reason": "\(error)"])
             return nil
         }

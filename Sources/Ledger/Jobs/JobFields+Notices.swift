@@ -44,7 +44,7 @@ extension JobFields {
         ),
         JobField(
             "notify.alertAfter", .number(1...100), .at(\.alertAfter),
-            "Notify of failures from this many in a row on (default: the bot's, or 1).",
+            "Notify of failures only from this many in a row (default: the bot's, or 1).",
             option: "alert-after", isRemovable: true,
             shown: { $0[path: "notify.alertAfter"]?.int.map { "notifies after \($0) failures in a row" } }),
         JobField(
@@ -78,7 +78,7 @@ extension JobFields {
             shown: { $0[path: "notify.preview"]?.text.map { "preview: \($0)" } }),
         JobField(
             "labels", .variables(), .labels,
-            "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
+            "A label such as host=db1; labels that failing jobs share are named in the notification; repeatable.",
             option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },
             shown: { policies in
                 guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }

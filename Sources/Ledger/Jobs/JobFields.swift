@@ -78,7 +78,7 @@ package struct JobFields: Sendable {
             option: "body", isRemovable: true, check: needsRequest),
         JobField(
             "url.expect", .list, .request(\.expect),
-            "The good statuses, such as 200, 2xx or 200-204 (default: 2xx); others are failures.",
+            "The statuses that count as success, such as 200, 2xx or 200-204 (default: 2xx).",
             option: "expect", isRemovable: true, check: { needsRequest($0) ?? $0.request?.expectFault }),
         JobField(
             "url.allow", .list, .request(\.allow),
@@ -234,17 +234,17 @@ package struct JobFields: Sendable {
             }, shown: { $0["session"]?.text == "bot" ? "its bot sees what was said before" : nil }),
         JobField(
             "usually", .duration(), .at(\.usually),
-            "How long a run usually takes: the finish time until three runs have completed.",
+            "How long a run usually takes; used for the finish time until three runs have completed.",
             option: "usually", isRemovable: true,
             shown: { $0.duration("usuallyMs").map { "usually takes \($0)" } }),
         JobField(
             "progress.read", .choice(ProgressReading.Tool.allCases.map(\.rawValue)), .at(\.progressTool),
-            "The tool whose output is read for progress; without it what is found in the output, conservatively.",
+            "The tool whose output is read for progress (default: any output that is clearly progress).",
             option: "progress-read", isRemovable: true,
             shown: { $0[path: "progress.read"]?.text.map { "progress read from: \($0)" } }),
         JobField(
             "progress.total", .size(least: 1), .at(\.progressTotal),
-            "The whole, as its tool counts it: bytes, lines, packages, or seconds for ffmpeg.",
+            "The total, in the tool's unit: bytes, lines, packages, or seconds for ffmpeg.",
             option: "progress-total", isRemovable: true,
             check: { spec in
                 guard spec.progress?.tool == nil, spec.progress?.total != nil else { return nil }

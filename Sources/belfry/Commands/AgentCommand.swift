@@ -6,19 +6,19 @@ import WardenProtocol
 
 struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "agent", abstract: "Shows on your desktop what the system daemon sends to you.",
+        commandName: "agent", abstract: "Shows the system daemon's notifications to you on your desktop.",
         discussion: """
             The system daemon has no desktop. Its channels that name a user (kind:
-            desktop, user: NAME) are shown by that user's agent, which gets nothing of
-            others. It runs until it is stopped, and waits for a daemon that is away; the
-            unit belfry-agent.service starts it with your session.
+            desktop, user: NAME) are shown by that user's agent, which receives nothing for
+            other users. It runs until it is stopped, and reconnects when the daemon
+            restarts; the unit belfry-agent.service starts it with your session.
 
               systemctl --user enable --now belfry-agent
               belfry agent
             """)
 
     @Option(
-        help: ArgumentHelp("Where the daemon takes agents.", valueName: "path"),
+        help: ArgumentHelp("The socket on which the daemon accepts agents.", valueName: "path"),
         completion: .file())
     var at: String?
 

@@ -107,7 +107,7 @@ struct BotTestCommand: ParsableCommand {
         commandName: "test", abstract: "Tests step by step whether a bot can be asked.",
         discussion: """
             Tries the provider's address, connection and certificate, the key, and
-            whether the model is there; of a bot that is a program, whether that is there.
+            whether the model exists; for a bot that is a program, whether it is installed.
             Exits 0 if all steps work, 1 if one fails.
 
               belfry bot test sage
@@ -116,7 +116,7 @@ struct BotTestCommand: ParsableCommand {
 
     @Argument(help: "The bot's name.", completion: Completions.bots)
     var name: String
-    @Flag(help: "Also ask it for one word, which costs a few tokens; a program is run.")
+    @Flag(help: "Also ask it for one word, which costs a few tokens or runs its program.")
     var ask = false
     @OptionGroup var common: CommonOptions
 

@@ -15,7 +15,7 @@ struct BotOptions: ParsableArguments {
     var backend: String?
     @Option(help: ArgumentHelp("The model, as its provider calls it.", valueName: "name"))
     var model: String?
-    @Option(help: ArgumentHelp("The address of the API; Anthropic's is known.", valueName: "url"))
+    @Option(help: ArgumentHelp("The address of the API (not needed for anthropic).", valueName: "url"))
     var url: String?
     @Option(
         help: ArgumentHelp("Read the provider's key from standard input; kept by the daemon.", valueName: "-")
@@ -50,7 +50,7 @@ struct BotOptions: ParsableArguments {
     @Option(
         parsing: .remaining,
         help: ArgumentHelp(
-            "The program that replies, with its arguments; stands last.", valueName: "program"))
+            "The program that replies, with its arguments; must come last.", valueName: "program"))
     var command: [String] = []
     @Option(
         help: ArgumentHelp(
@@ -64,7 +64,7 @@ struct BotOptions: ParsableArguments {
         completion: .directory)
     var read: [String] = []
     @Option(
-        help: ArgumentHelp("The same, and the program may also write there.", valueName: "path"),
+        help: ArgumentHelp("Like --read, and the program may also write there.", valueName: "path"),
         completion: .directory)
     var write: [String] = []
     @Option(
@@ -235,7 +235,7 @@ struct BotRemoveCommand: ParsableCommand {
 
     @Argument(help: "The bot's name.", completion: Completions.bots)
     var name: String
-    @Flag(help: "Remove it although jobs belong to it.")
+    @Flag(help: "Remove it even if jobs belong to it.")
     var force = false
     @OptionGroup var common: CommonOptions
 

@@ -46,7 +46,8 @@ struct ChannelTestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Sends a test notice over a channel and shows whether it arrived.",
         discussion: """
-            Exits 0 when it was delivered, 1 when it failed, 6 if the result is not known in time.
+            Exits 0 when it was delivered, 1 when it failed, 6 if the result is not known
+            in time.
 
               belfry channel test desk
             """)
@@ -84,9 +85,9 @@ struct ChannelAddCommand: ParsableCommand {
         commandName: "add", abstract: "Adds a channel and sends a test.",
         discussion: """
             Give a kind, or paste an address: a webhook of Slack or Discord, a topic of
-            ntfy, mailto:, or an address in the form of Apprise. What is missing is
-            asked for at a terminal. Other users can see a command's words: - reads the
-            address from standard input. Secrets are kept by the daemon.
+            ntfy, mailto:, or an address in the form of Apprise. On a terminal you are
+            asked for what is missing. Other users can see a command's arguments: - reads
+            the address from standard input. The daemon keeps the secrets.
 
               belfry channel add https://ntfy.sh/my-topic
               belfry channel add - --name team < slack.url
@@ -97,18 +98,20 @@ struct ChannelAddCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp("A kind or an address; - reads it from standard input.", valueName: "kind|url"))
     var what: String
-    @Option(help: "The channel's name; its kind unless given.")
+    @Option(help: "The channel's name (default: its kind).")
     var name: String?
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "A setting of its kind; lists with commas, a command as in a shell.", valueName: "key=value"))
+            "A setting of its kind; lists are comma-separated, a command is quoted as in a shell.",
+            valueName: "key=value"))
     var settings: [String] = []
     @Option(
         help: ArgumentHelp("Read its secret (token, password, ...) from standard input.", valueName: "-"))
     var secret: String?
     @Option(
-        help: ArgumentHelp("Words of routes that it is notified of, with commas.", valueName: "words"),
+        help: ArgumentHelp(
+            "The events that it is notified of, as in routes; comma-separated.", valueName: "words"),
         completion: .list(RouteWord.allCases.map(\.rawValue)))
     var when: [String] = []
     @Flag(help: "Send no test.")

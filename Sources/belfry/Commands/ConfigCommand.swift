@@ -23,7 +23,9 @@ struct ConfigCheckCommand: ParsableCommand {
               belfry config check config/belfry.yaml
             """)
 
-    @Argument(help: ArgumentHelp("The file, as --config names it.", valueName: "file"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("The configuration file, as with --config.", valueName: "file"),
+        completion: .file())
     var file: String?
     @OptionGroup var common: CommonOptions
 
@@ -111,7 +113,8 @@ struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Reloads the configuration and shows what changed.",
         discussion: """
-            A configuration with an error is refused as a whole (exit 2); the active one stays.
+            A configuration with an error is refused as a whole (exit 2); the active one
+            stays.
 
               belfry config check && belfry reload
             """)

@@ -5,9 +5,9 @@ import TerminalView
 
 struct DigestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "digest", abstract: "Shows what was kept back, without waiting.",
+        commandName: "digest", abstract: "Shows held-back notifications now.",
         discussion: """
-            Quiet hours (notifications: quiet of a bot) and budgets of interruptions keep
+            Quiet hours (notifications: quiet of a bot) and budgets of interruptions hold
             notifications back, and show them together when they end. This shows them now.
 
               belfry digest

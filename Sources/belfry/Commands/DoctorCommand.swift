@@ -11,7 +11,8 @@ struct DoctorCommand: ParsableCommand {
             Checks the daemon, its warden, channels, configuration, ledger and disk, and the machine's clock, \
             time zones and session. Without a daemon it runs the checks that do not need one.
 
-            Exits 0 if nothing is wrong (there may be warnings), 1 if there are problems, 3 if no daemon answers.
+            Exits 0 if nothing is wrong (there may be warnings), 1 if there are problems, 3
+            if no daemon answers.
 
             Examples:
               belfry doctor

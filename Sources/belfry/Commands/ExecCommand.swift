@@ -27,9 +27,9 @@ struct ExecCommand: ParsableCommand {
             later still arrives: the reader of a pipe waits for it, a terminal or file receives it as it comes. \
             With --pty such output goes to the run's log only.
 
-            With --attach PID it follows a process that runs already: the run ends when that does, with its exit \
-            code. Kernels before 6.15 give that to its parent only: then the run completes with the reason \
-            exitUnknown. Canceling the run leaves the process alone.
+            With --attach PID it follows a process that is already running: the run ends when the process \
+            does, with its exit code. Kernels before 6.15 give that to its parent only: then the run \
+            completes with the reason exitUnknown. Canceling the run leaves the process alone.
 
               belfry exec --name dump --notify always --attach 4711
 

@@ -14,9 +14,9 @@ struct ExpectCommand: ParsableCommand {
             """,
         discussion: """
             Each has an address with a key. A request to it reports success; /start before
-            the work, /fail or the exit code at its end, and /log for a line, may follow the
-            key, as healthchecks' clients send them. What does not report in time, does not
-            finish within the grace, or fails is an event (expect.late), and so is its
+            the work, /fail or the exit code at its end, and /log for a line, may follow
+            the key, as healthchecks' clients send them. What does not report in time, does
+            not finish within the grace, or fails is an event (expect.late), and so is its
             recovery. The daemon listens where the configuration has `listen:`.
 
               belfry expect nightly --every 1d --grace 1h
@@ -39,22 +39,25 @@ struct ExpectAddCommand: ParsableCommand {
     @Argument(help: "Its name; without one, all are listed.")
     var name: String?
     @Option(
-        help: ArgumentHelp("At most this long after the report before.", valueName: "duration"),
+        help: ArgumentHelp(
+            "Expect a report at most this long after the previous one.", valueName: "duration"),
         transform: DurationArgument.read)
     var every: DurationArgument?
-    @Option(help: ArgumentHelp("After each time of this cron expression.", valueName: "expr"))
+    @Option(help: ArgumentHelp("Expect a report after each time of this cron expression.", valueName: "expr"))
     var cron: String?
     @Option(help: ArgumentHelp("The time zone of --cron.", valueName: "zone"))
     var zone: String?
     @Option(
-        help: ArgumentHelp("How much later is still in time (default: 1h).", valueName: "duration"),
+        help: ArgumentHelp("How late a report may be (default: 1h).", valueName: "duration"),
         transform: DurationArgument.read)
     var grace: DurationArgument?
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         guard name != nil else {
-            if every != nil || cron != nil { throw ValidationError("name what is expected") }
+            if every != nil || cron != nil {
+                throw ValidationError("a name is missing: belfry expect NAME --every 1d")
+            }
             return
         }
         guard (every == nil) != (cron == nil) else {
@@ -119,7 +122,7 @@ struct ExpectListCommand: ParsableCommand {
 
 struct ExpectRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Removes an expectation: its address is refused from then on.",
+        commandName: "rm", abstract: "Removes an expectation; its address is rejected from then on.",
         discussion: """
               belfry expect rm nightly
             """)

@@ -7,11 +7,11 @@ struct HookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hook", abstract: "Lets coding agents ask you through Belfry.",
         discussion: """
-            Adds Belfry to the hooks of Claude Code or Codex. Then what an agent asks for
-            permission is a question on your desktop, after 10s on your other channels, too,
-            and what it reports is a message of the bot named after its folder. The answer
-            "allow for 1 h" counts for exactly the same call, and each use is listed by:
-            belfry questions --all. Without an answer the agent asks as usual.
+            Adds Belfry to the hooks of Claude Code or Codex. An agent's requests for
+            permission then become questions on your desktop, and after 10s on your other
+            channels; what it reports becomes messages of the bot named after its folder.
+            The answer "allow for 1 h" counts for exactly the same call, and each use is
+            listed by: belfry questions --all. Without an answer the agent asks as usual.
 
               belfry hook install claude --dry-run
               belfry hook install claude
@@ -24,8 +24,8 @@ struct HookInstallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install", abstract: "Adds Belfry to the hooks of an agent.",
         discussion: """
-            Edits ~/.claude/settings.json or ~/.codex/hooks.json; other hooks stay. What
-            stood there before is kept beside it, for: belfry hook remove.
+            Edits ~/.claude/settings.json or ~/.codex/hooks.json; other hooks are kept.
+            What stood there before is kept beside it, for: belfry hook remove.
 
             With --url Claude sends each event to the daemon itself, and no program is run.
             That needs a listener (listen: in the configuration) and a token with the scope
@@ -75,7 +75,7 @@ struct HookInstallCommand: ParsableCommand {
 
 struct HookRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Takes Belfry out of the hooks of an agent.",
+        commandName: "remove", abstract: "Removes Belfry from the hooks of an agent.",
         discussion: """
               belfry hook remove claude
             """)
@@ -95,7 +95,7 @@ struct HookRemoveCommand: ParsableCommand {
 struct HookOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The agent: claude or codex.", valueName: "agent"))
     var agent: CodingAgent
-    @Flag(help: "Print the settings as they would become, and change nothing.")
+    @Flag(help: "Print the resulting settings without changing anything.")
     var dryRun = false
 
     func apply(

@@ -28,7 +28,8 @@ struct JobAddCommand: ParsableCommand {
               belfry job add backup --words "every day at 2:30" -- restic backup /home
               belfry job add disk --every 15m --shell 'df -h / | tail -1'
 
-            Without a schedule the job runs only when you start it: belfry run NAME. More examples:
+            Without a schedule the job runs only when you start it: belfry run NAME. More
+            examples:
 
               belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m -- fetch-mail
               belfry job add check --cron "0 3 * * *" --timeout 2h --notify failed -- check
@@ -82,10 +83,10 @@ struct JobEditCommand: ParsableCommand {
               belfry job edit backup
               belfry job edit backup --cron "0 3 * * *"
 
-            Without options it opens the job as YAML in $VISUAL or $EDITOR. Options that are
-            not given keep their values; --env adds variables to those the job has, and an
-            empty --env, --cwd, --user, --nice, --umask, --stdin or --notify removes what is
-            set. Jobs from a file are changed in the file (exit 5). More examples:
+            Without options it opens the job as YAML in $VISUAL or $EDITOR. Options that
+            are not given keep their values; --env adds variables to those the job has, and
+            an empty --env, --cwd, --user, --nice, --umask, --stdin or --notify removes
+            what is set. Jobs from a file are changed in the file (exit 5). More examples:
 
               belfry job edit backup --concurrency disk=2 --priority 10
               belfry job edit backup --notify failed,recovered
@@ -138,8 +139,9 @@ struct JobExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Prints jobs as YAML that a configuration file accepts.",
         discussion: """
-            Without a name it prints every job that no file has. The values of environment variables are printed, \
-            too. To move a job to a file, put it there, remove it here, and reload.
+            Without a name it prints every job that is not in a file, including the values
+            of its environment variables. To move a job to a file, put it there, remove it
+            here, and reload.
 
               belfry job export backup >>~/.config/belfry/jobs.d/mine.yaml
               belfry job export --json | jq -r '.[].text'

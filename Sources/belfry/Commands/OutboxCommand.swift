@@ -108,10 +108,10 @@ struct OutboxRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Retries dead or pending entries now.",
         discussion: """
-            An entry keeps its id, so that a receiver recognizes one that it has already.
+            An entry keeps its id, so that a receiver recognizes one that it already has.
             With --channel all undelivered entries of the channel are retried. If the
-            channel was renamed in the configuration, the entries for its old name move
-            to it; --from names the old one where it is not clear.
+            channel was renamed in the configuration, the entries for its old name move to
+            it; --from gives the old name if it is ambiguous.
 
               belfry outbox retry 2f1b7a11
               belfry outbox retry --channel hook
@@ -162,7 +162,7 @@ struct OutboxRetryCommand: ParsableCommand {
         if retry.retried > 0 { lines.append("Retrying \(entries(retry.retried)) of channel \"\(channel)\".") }
         if lines.isEmpty { lines.append("Nothing waits for channel \"\(from ?? channel)\".") }
         if retry.state == "disabled" {
-            lines.append("The channel was given up; nothing is sent before: belfry channel test \(channel)")
+            lines.append("The channel was given up; to use it again: belfry channel test \(channel)")
         }
         StandardOutput.print(PlainText.oneLine(lines.joined(separator: " ")))
     }
@@ -172,7 +172,8 @@ struct OutboxReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Sends settled entries again, for a receiver that lost them.",
         discussion: """
-            Entries keep their ids, by which a receiver recognizes what it has already.
+            Entries keep their ids, so that a receiver recognizes those that it already
+            has.
 
               belfry outbox replay --channel hook --since 2h
               belfry outbox replay --channel hook --since 2026-11-23T03:00:00Z
@@ -180,10 +181,10 @@ struct OutboxReplayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Entries made since this time, or within a duration such as 2h.", valueName: "time"))
+            "Entries created since this time, or within a duration such as 2h.", valueName: "time"))
     var since: String
     @Option(
-        help: ArgumentHelp("The channel; without it, all that have an outbox.", valueName: "name"),
+        help: ArgumentHelp("The channel (default: every channel with an outbox).", valueName: "name"),
         completion: Completions.channels)
     var channel: String?
     @OptionGroup var common: CommonOptions
@@ -213,8 +214,8 @@ struct OutboxDiscardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard", abstract: "Discards entries; they are never sent.",
         discussion: """
-            With --channel, everything that waits for the channel is discarded, also for
-            one that is no longer in the configuration.
+            With --channel, everything that waits for the channel is discarded, even if it
+            is no longer in the configuration.
 
               belfry outbox discard 2f1b7a11
               belfry outbox discard --channel old-hook

@@ -13,7 +13,7 @@ struct ConfirmCommand: ParsableCommand {
         commandName: "confirm", abstract: "Asks you a question and prints the answer.",
         discussion: """
             The question is shown on the desktop with a button for each choice, and is
-            answered there or with: belfry answer. It survives a stop of the daemon; when
+            answered there or with: belfry answer. It survives a restart of the daemon; if
             this command ends first, the question is withdrawn.
 
             Exit codes: 0 the first choice, 1 another answer, 6 no answer in time. With
@@ -22,7 +22,7 @@ struct ConfirmCommand: ParsableCommand {
               belfry confirm "Deploy to production?" && ./deploy
               belfry confirm "Delete 40 GB?" --default no --after 30m
               size=$(belfry confirm "Which size?" --choices small,medium,large)
-              name=$(belfry confirm "What shall it be called?" --reply)
+              name=$(belfry confirm "What should it be called?" --reply)
               belfry confirm "Restart the router?" --grace 2m
 
             A job may ask early and go on: systemd-notify X_QUESTION="Deploy?"
@@ -44,7 +44,7 @@ struct ConfirmCommand: ParsableCommand {
         help: ArgumentHelp("The answer if nobody gives one in time.", valueName: "choice"))
     var fallback: String?
     @Option(
-        help: ArgumentHelp("Wait this long for an answer (default: for ever).", valueName: "duration"),
+        help: ArgumentHelp("Wait this long for an answer (default: forever).", valueName: "duration"),
         transform: DurationArgument.read)
     var after: DurationArgument?
     @Option(
@@ -221,7 +221,7 @@ struct AnswerCommand: ParsableCommand {
     var answer: String?
     /// What a shell makes of a text without quotes.
     @Argument(help: .hidden) var rest: [String] = []
-    @Flag(help: "Withdraw the question instead: nobody is to answer it any more.")
+    @Flag(help: "Withdraw the question, so that it can no longer be answered.")
     var withdraw = false
     @OptionGroup var common: CommonOptions
 

@@ -11,8 +11,8 @@ struct ReplayCommand: ParsableCommand {
         commandName: "replay",
         abstract: "Shows which notices changed rules would have sent, held or left out.",
         discussion: """
-            Decides about each event of the ledger twice: by the configuration that is in place and by the file \
-            named with --config. It reads only, with or without a daemon.
+            Evaluates each event in the ledger twice: with the active configuration and
+            with the file named by --config. It only reads, with or without a daemon.
 
               belfry replay --since 7d --config new.yaml
               belfry replay --since 2d --config new.yaml --json | jq .channels
@@ -20,7 +20,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Events since this time, or within a duration such as 7d.", valueName: "time"))
     var since = "7d"
-    @Option(help: ArgumentHelp("How many differences to list, the newest (default: 50).", valueName: "n"))
+    @Option(help: ArgumentHelp("How many of the newest differences to list (default: 50).", valueName: "n"))
     var limit: Int?
     @OptionGroup var common: CommonOptions
 

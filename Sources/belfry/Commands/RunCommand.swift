@@ -117,7 +117,8 @@ struct RunCancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Ends a run and all its processes: first TERM, then KILL.",
         discussion: """
-            A waiting run is withdrawn. KILL follows after the job's grace. A job's name alone means its active run.
+            A waiting run is withdrawn. KILL follows after the job's grace. A job's name
+            alone means its active run.
 
               belfry run cancel backup
               belfry run cancel backup#12
@@ -138,8 +139,8 @@ struct RunPauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Stops all processes of a run until it is resumed.",
         discussion: """
-            Its timeout stands still meanwhile, and it stays paused when the daemon restarts. Runs over the \
-            network can't be paused. To pause the schedule of a job: belfry job pause.
+            Its timeout is suspended meanwhile, and it stays paused across restarts of the daemon. Runs \
+            over the network can't be paused. To pause the schedule of a job: belfry job pause.
 
               belfry run pause backup
               belfry run pause backup#12
@@ -196,8 +197,8 @@ struct RunLogsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs", abstract: "Prints the output of a run, byte for byte.",
         discussion: """
-            Long output is truncated in the middle. Each attempt has its own log: without \
-            --attempt the newest one is printed, and -f continues with later attempts.
+            The middle of long output is left out. Each attempt has its own log: without --attempt the \
+            newest one is printed, and -f continues with later attempts.
 
               belfry run logs backup | tail
               belfry run logs backup#12 --attempt 1

@@ -11,9 +11,9 @@ struct ShellHookCommand: ParsableCommand {
         commandName: "shell-hook",
         abstract: "Prints a script for your shell that notifies you when a long command has ended.",
         discussion: """
-            Evaluate it in the file your shell reads at its start. Commands shorter than --after cost nothing; \
-            editors, pagers and other programs one sits in are left out (the list is $BELFRY_HOOK_IGNORE, names \
-            separated by blanks, where it is set).
+            Evaluate it in the file your shell reads at startup. Commands shorter than --after cost \
+            nothing; editors, pagers and other interactive programs are left out (the list is \
+            $BELFRY_HOOK_IGNORE, names separated by blanks, where it is set).
 
               belfry shell-hook bash                       print it
               eval "$(belfry shell-hook bash)"             in ~/.bashrc

@@ -14,9 +14,9 @@ struct SilenceCommand: ParsableCommand {
             urgency, event (a word of routes, such as failed) and the labels of jobs;
             = and != compare, =~ and !~ match a regular expression.
 
-            The desktop, and services that edit messages in place, show what is still so
-            when the silence ends. Webhooks and mail of that time are not sent. See what
-            was kept back with: belfry why --not
+            The desktop, and services that edit messages in place, show what is still true
+            when the silence ends. Webhooks and mail from that time are not sent. To see
+            what was held back: belfry why --not
 
               belfry silence add host=db1 --for 2h --note "upgrade"
               belfry silence add job=~"backup-.*" event=failed --until 18:00
@@ -76,7 +76,7 @@ struct SilenceAddCommand: ParsableCommand {
     var until: String?
     @Option(help: ArgumentHelp("When it begins (default: now).", valueName: "time"))
     var from: String?
-    @Option(help: ArgumentHelp("Why, for whoever reads the list.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, shown in the list.", valueName: "text"))
     var note: String?
     @OptionGroup var common: CommonOptions
 

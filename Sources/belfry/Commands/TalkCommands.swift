@@ -11,10 +11,10 @@ struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Sends a notification.",
         discussion: """
-            Use - to read the text from standard input. It goes where the routes lead
-            messages, or with --to over one channel alone. With --action it has buttons,
-            and with --wait prints the key of the one that was pressed (code 0), or nothing
-            when nobody pressed one in time (code 6).
+            Use - to read the text from standard input. The routes for messages decide
+            where it goes; --to sends it over one channel only. With --action it has
+            buttons; --wait prints the key of the button that is pressed (exit code 0), or
+            nothing if none is pressed in time (6).
 
               belfry notify "The tape is full" --bot ops --urgency critical
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
@@ -61,7 +61,9 @@ struct NotifyCommand: ParsableCommand {
 
     private func checkButtons() throws {
         guard wait || !action.isEmpty else { return }
-        guard wait else { throw ValidationError("--action needs --wait: its answer is what is printed") }
+        guard wait else {
+            throw ValidationError("--action needs --wait, which prints the button that was pressed")
+        }
         guard !action.isEmpty else { throw ValidationError("--wait needs a button: --action KEY=LABEL") }
         if to != nil || thread != nil || replace != nil {
             throw ValidationError("a notification with buttons takes no --to, --thread or --replace")
@@ -149,11 +151,11 @@ struct MessageListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists messages, newest first.",
         discussion: """
-            Ids are shown by their last eight digits, which all commands accept. A dot marks
-            what nobody has read, a star what is pinned.
+            Ids are shown by their last eight digits, which all commands accept. A dot
+            marks unread messages, a star pinned ones.
 
-            A search finds the words that you name, or else words that begin with them: the
-            best first, or the newest where more than 10,000 messages match.
+            A search finds messages with the given words, or else with words that begin
+            with them: best matches first, or newest first if more than 10,000 match.
 
               belfry messages list ops --json
               belfry messages ops --limit 5
@@ -169,7 +171,8 @@ struct MessageListCommand: ParsableCommand {
             "Only messages since this time, or within a duration such as 24h.", valueName: "time"))
     var since: String?
     @Option(
-        help: ArgumentHelp("Print them whole, oldest first, as Markdown (md) or as json.", valueName: "form"))
+        help: ArgumentHelp(
+            "Print them in full, oldest first, as Markdown (md) or as JSON.", valueName: "form"))
     var export: MessageExport.Form?
     @Option(help: ArgumentHelp("Show at most this many (default: 20; with --export: all).", valueName: "n"))
     var limit: Int?
@@ -209,7 +212,7 @@ struct MessageListCommand: ParsableCommand {
 
 struct MessageShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows a message whole.",
+        commandName: "show", abstract: "Shows one message in full.",
         discussion: """
               belfry messages show 2f1b7a11
             """)
@@ -287,7 +290,7 @@ struct PinCommand: ParsableCommand {
             """)
 
     @OptionGroup var message: MessageArgument
-    @Flag(help: "No longer pin it.")
+    @Flag(help: "Unpin it.")
     var undo = false
     @OptionGroup var common: CommonOptions
 
@@ -303,8 +306,8 @@ struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Marks a message and earlier ones in its thread, or an item, as read.",
         discussion: """
-            A job's item is read by job:NAME, or by the run that it shows: then its failure
-            counts as acknowledged, and nobody else is notified of it.
+            To mark a job's item as read, name it (job:NAME) or the run that it shows: its
+            failure then counts as acknowledged, and nobody else is notified of it.
 
               belfry read 2f1b7a11
               belfry read job:backup

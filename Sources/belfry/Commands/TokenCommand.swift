@@ -7,7 +7,7 @@ import TerminalView
 
 struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Manages the tokens that programs connect over TCP with.",
+        commandName: "token", abstract: "Manages tokens for programs that connect over TCP.",
         discussion: """
             The daemon listens on TCP where the configuration has `listen:`.
 
@@ -23,15 +23,15 @@ struct TokenAddCommand: ParsableCommand {
         discussion: """
             publish posts messages, answer answers questions, read reads everything that
             is shown, admin does everything. With --job it may start that job by
-            POST /v1/hooks/JOB; with --signed a service proves that it knows the secret, and
-            what it posts is the run's standard input.
+            POST /v1/hooks/JOB; with --signed a service proves that it knows the secret,
+            and what it posts is the run's standard input.
 
               belfry token add phone --scope publish --scope answer
               belfry token add deploy --job deploy
               belfry token add push --job deploy --signed github
             """)
 
-    @Argument(help: "Its name, which no other token has.")
+    @Argument(help: "The token's name; must be unique.")
     var name: String
     @Option(
         help: ArgumentHelp("What it allows; repeatable.", valueName: "publish|answer|read|admin"),
@@ -87,7 +87,7 @@ struct TokenAddCommand: ParsableCommand {
 
 struct TokenListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists the tokens, never the tokens themselves.",
+        commandName: "list", abstract: "Lists the tokens by name, without their values.",
         discussion: """
               belfry token list
             """)
@@ -114,7 +114,7 @@ struct TokenListCommand: ParsableCommand {
 
 struct TokenRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Removes a token: whoever uses it is refused from then on.",
+        commandName: "rm", abstract: "Removes a token; requests that use it are rejected from then on.",
         discussion: """
               belfry token rm phone
             """)

@@ -78,7 +78,8 @@ struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Prints events as they happen.",
         discussion: """
-            Without --since, only new events. If the connection breaks, it resumes without a gap.
+            Without --since, only new events. If the connection breaks, it resumes without
+            a gap.
 
               belfry events --json --since 0 | jq -r .type
             """)

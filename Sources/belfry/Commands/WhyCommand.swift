@@ -11,7 +11,7 @@ struct WhyCommand: ParsableCommand {
         commandName: "why", abstract: "Shows why a notification was sent or not.",
         discussion: """
             Lists each decision: when it was made, about what, for which channel, by which
-            rule, and what came of it: sent, or what it still waits for. With --not only
+            rule, and the result: sent, or what it is still waiting for. With --not only
             what was held back: held, not sent, or named by no route.
 
               belfry why backup

@@ -10,7 +10,7 @@ import Tracking
 struct WidgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "widget",
-        abstract: "Prints a line for a status bar: what runs, how far it is, who waits.",
+        abstract: "Prints a line for a status bar: active runs, progress, open questions.",
         discussion: """
             Prints one line and exits, or with --watch a line at each change. Text is empty while no run is \
             active. With --watch a daemon that is not running is shown as offline until it is back.

@@ -31,7 +31,7 @@ extension Doctor {
             return [
                 warning(
                     "fewDescriptors",
-                    "what is started from here may open only \(limit) files; belfryd needs "
+                    "processes started from here may open only \(limit) files; belfryd needs "
                         + "\(Self.descriptorsOfDaemon)",
                     hint)
             ]

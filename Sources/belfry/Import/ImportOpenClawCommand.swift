@@ -13,7 +13,7 @@ struct ImportOpenClawCommand: ParsableCommand {
         abstract: "Shows the jobs that an OpenClaw gateway runs by itself, watches them, or takes them over.",
         discussion: """
             Each job is shown with its next time in the gateway and in Belfry. With --apply
-            the gateway goes on running them, and Belfry reports what it keeps silent about:
+            the gateway keeps running them, and Belfry reports what the gateway does not:
             jobs that are overdue, stuck, failing, not delivered, or no longer there.
 
             A job that is taken over is disabled in the gateway first, and runs here from
@@ -27,7 +27,7 @@ struct ImportOpenClawCommand: ParsableCommand {
 
     @Flag(help: "Watch the gateway's jobs from now on.")
     var apply = false
-    @Flag(help: "Watch them no longer.")
+    @Flag(help: "Stop watching them.")
     var stop = false
     @Option(
         parsing: .upToNextOption,
@@ -37,7 +37,7 @@ struct ImportOpenClawCommand: ParsableCommand {
         parsing: .upToNextOption,
         help: ArgumentHelp("Have the gateway run these jobs again.", valueName: "job"))
     var giveBack: [String] = []
-    @Flag(name: .shortAndLong, help: "Show all of each job: its notes and next 10 times.")
+    @Flag(name: .shortAndLong, help: "Show each job in full: its notes and next 10 times.")
     var verbose = false
     @Option(help: ArgumentHelp("Show times after this time (default: now).", valueName: "iso"))
     var from: String?

@@ -10,7 +10,7 @@ struct ImportOptions: ParsableArguments {
     @Flag(help: "Add the jobs; without --apply they are only shown.")
     var apply = false
 
-    @Flag(name: .shortAndLong, help: "Show all of each job: its settings, notes and next 10 times.")
+    @Flag(name: .shortAndLong, help: "Show each job in full: its settings, notes and next 10 times.")
     var verbose = false
 
     @Option(help: ArgumentHelp("Show times after this time (default: now).", valueName: "iso"))

@@ -11,8 +11,8 @@ struct MCPCommand: ParsableCommand {
         commandName: "mcp", abstract: "Serves tools to an MCP client on standard input and output.",
         discussion: """
             For the configuration of a program that speaks the Model Context
-            Protocol. As a bot it has the tools that bots.NAME.tools allows;
-            without --bot it is you, and has all of them.
+            Protocol. With --bot it has the tools that bots.NAME.tools allows; without, it
+            acts as you and has all of them.
 
               belfry mcp --bot cc
               claude mcp add belfry -- belfry mcp

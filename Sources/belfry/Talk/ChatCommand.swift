@@ -11,9 +11,9 @@ struct ChatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chat", abstract: "Talks with a bot, line by line.",
         discussion: """
-            Replies are shown while they come. Ctrl-C cancels the reply, and with an empty line it leaves; so do \
-            /quit and Ctrl-D. The arrows up and down recall earlier lines. Where there is no terminal it reads \
-            lines and prints each reply.
+            Replies are shown as they arrive. Ctrl-C cancels the reply; on an empty line it
+            exits, as /quit and Ctrl-D do. The up and down arrows recall earlier lines.
+            Without a terminal it reads lines and prints each reply.
 
               belfry chat sage
               belfry chat sage --thread news

@@ -91,8 +91,9 @@ struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Sends a message to a bot without waiting for its reply.",
         discussion: """
-            The bot replies when its turn has come; the reply is a message of the thread and notifies you. While \
-            its provider can't be reached the message waits, up to a day.
+            The bot replies when its turn comes; the reply is a message in the thread and
+            notifies you. While its provider can't be reached, the message waits for up to
+            a day.
 
               belfry send sage "Summarize this log" --file build.log
               belfry send sage "And in German?" --reply-to 2f1b7a11
@@ -111,10 +112,10 @@ struct SendCommand: ParsableCommand {
 
 struct AskCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ask", abstract: "Asks a bot and prints its reply while it comes.",
+        commandName: "ask", abstract: "Asks a bot and prints its reply as it arrives.",
         discussion: """
-            It exits with 0 when the bot has replied, 1 when it failed to, and 6 when --wait is over: the reply \
-            still arrives later, as a message of the thread, also after Ctrl-C.
+            Exits 0 if the bot replied, 1 if it failed to, and 6 if --wait ran out. The
+            reply then arrives later as a message in the thread, as it does after Ctrl-C.
 
               belfry ask sage "What changed in the last backup?"
               git diff | belfry ask sage - --wait 60s
@@ -146,7 +147,7 @@ struct ReactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "react", abstract: "Reacts to a message with a word or an emoji.",
         discussion: """
-            The reaction is shown with the message, and to its bot with the next prompt.
+            The reaction is shown with the message; its bot sees it with the next prompt.
 
               belfry react 2f1b7a11 👍
             """)
@@ -168,8 +169,8 @@ struct BotResetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Starts a new session with a bot.",
         discussion: """
-            The bot is shown nothing of what was said before, and what it was asked and could not answer is not \
-            asked again. The messages are kept.
+            The bot no longer sees earlier messages, and prompts that it has not answered
+            are dropped. The messages are kept.
 
               belfry bot reset sage
             """)

@@ -141,7 +141,7 @@ private struct Refusal: CustomTestStringConvertible, Sendable {
             as: 404),
         .dead(
             try Sample.liveActivity(), 410, #"{"reason":"ExpiredToken"}"#,
-            "ExpiredToken; the activity is over: the phone has to start another one", .gone),
+            "ExpiredToken; the activity has ended: the phone has to start another one", .gone),
     ]
 }
 
