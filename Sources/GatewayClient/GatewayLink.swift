@@ -321,7 +321,8 @@ package actor GatewayLink {
             if let job = payload["jobId"]?.text, let action = payload["action"]?.text {
                 note(.job(job, action: action))
             }
-        case "tick": if let time = payload["ts"]?.double, time < 9e15 { noteTime(milliseconds: Int64(time)) }
+        case "tick":
+            if let time = payload["ts"]?.double, time > 0, time < 9e15 { noteTime(milliseconds: Int64(time)) }
         case "shutdown":
             announcedRestart = payload["restartExpectedMs"]?.double.map {
                 .milliseconds(Int64(min(max($0, 0), 600_000)))

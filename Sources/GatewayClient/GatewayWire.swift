@@ -175,7 +175,8 @@ struct GatewayPulse {
     func nextCheck(tick: Duration) -> Duration {
         let silent = heard + tick * 2
         guard let lastPing else { return silent }
-        return min(silent, lastPing + (isOpen ? Self.patience : Self.interval))
+        // What came after the ping answers it as well: there is nothing more to wait for before the next one.
+        return min(silent, lastPing + (isOpen && heard <= lastPing ? Self.patience : Self.interval))
     }
 }
 

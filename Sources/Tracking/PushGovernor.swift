@@ -62,7 +62,9 @@ public struct PushGovernor: Hashable, Sendable {
         guard let pushed, let pushedAt, !pushed.state.isEnded else { return nil }
         let earliest = pushedAt + Self.gap
         if isOther(live, than: pushed) { return earliest }
-        return live.staleAt.map { max(earliest, $0 - Self.staleMargin) }
+        // What is shown gets old then; where nothing came since, there is nothing to push in its place.
+        guard live.staleAt != pushed.staleAt else { return nil }
+        return pushed.staleAt.map { max(earliest, $0 - Self.staleMargin) }
     }
 
     private func cause(_ live: LiveState, at now: Moment) -> Cause? {

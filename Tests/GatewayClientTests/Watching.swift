@@ -53,3 +53,30 @@ import Timeline
         #expect(seen == Set(0..<40))
     }
 }
+
+@Suite struct `the pulse of a connection` {
+    private let tick = Duration.seconds(30)
+
+    @Test func `is looked at again after the patience with a ping, and after an answer with the next ping`() {
+        var pulse = GatewayPulse()
+        pulse.heard(at: .seconds(100))
+        #expect(pulse.ping(at: .seconds(100)) != nil)
+        #expect(pulse.nextCheck(tick: tick) == .seconds(105))
+        pulse.heard(at: .seconds(101))
+        #expect(pulse.answered(Array("belfry 1".utf8), at: .seconds(101)) == .seconds(1))
+        #expect(pulse.nextCheck(tick: tick) == .seconds(130))
+    }
+
+    /// It was looked at a thousand times a second until the next ping.
+    @Test func `is never looked at again in the past, though no ping is answered while other things come`() {
+        var pulse = GatewayPulse()
+        pulse.heard(at: .seconds(100))
+        for second in stride(from: 100, to: 400, by: 1) {
+            let now = Duration.seconds(second)
+            _ = pulse.ping(at: now)
+            #expect(pulse.silence(at: now, tick: tick) == nil)
+            #expect(pulse.nextCheck(tick: tick) > now)
+            pulse.heard(at: now + .milliseconds(500))
+        }
+    }
+}

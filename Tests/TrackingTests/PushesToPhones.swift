@@ -48,7 +48,12 @@ import Timeline
         var state = live(progress: 0.5)
         state.staleAt = at(120)
         _ = governor.push(state, at: at(0))
+        // Of a run that is silent nothing is new, however long.
+        #expect(governor.nextPush(of: state) == nil)
+        #expect(governor.push(state, at: at(100)) == nil)
+        #expect(governor.nextPush(of: state) == nil)
         state.staleAt = at(200)
+        #expect(governor.nextPush(of: state) == at(90))
         #expect(governor.push(state, at: at(80)) == nil)
         #expect(governor.push(state, at: at(90))?.cause == .stale)
     }
