@@ -41,6 +41,8 @@ package actor FallbackKeeper: Keeper {
         let now = loop.clock.now
         if let planned, now - planned > Self.grace { graceUntil = now + Self.grace }
         planned = nil
+        // A clock that was set back puts nothing off for longer.
+        graceUntil = min(graceUntil, now + Self.grace)
         // What was refused for good goes at once.
         let moment = now < graceUntil ? Moment(seconds: 0) : now
         let due = try await ledger.fallbacks(dueBy: moment, limit: Self.batch)
@@ -65,9 +67,10 @@ package actor FallbackKeeper: Keeper {
         case .delivered, .superseded, .discarded: return settled
         case .suppressed where try await !isOrphan(entry): return settled
         case .held:
-            // A rule keeps it: its time begins with its release.
+            // A rule keeps it: its time begins with its release, however often that is put off.
+            let wait = tools.activeConfiguration.configuration.safety[entry.channel]?.fallbackAfter
             var later = fallback
-            later.dueAt = max(now, entry.nextAt ?? now) + max(.seconds(1), fallback.dueAt - entry.createdAt)
+            later.dueAt = max(now, entry.nextAt ?? now) + (wait ?? ChannelSafety.usualWait)
             return settled + [.putFallback(later)]
         case .pending, .waiting, .dead, .expired, .suppressed: break
         }

@@ -43,7 +43,7 @@ actor SurfaceLine: Keeper {
     /// Whether this machine has a new way out that nothing was tried by yet.
     private let hasNetworkReturned = Flag(false)
     /// Nothing counts as late before: the channel may work after all.
-    private let graceUntil: Moment
+    private var graceUntil: Moment
     /// When the items of runs at work last changed, where the channel wants a pause between two versions.
     private var changed: [String: Moment] = [:]
     /// What the far end reported and could not be recorded yet.
@@ -304,6 +304,8 @@ actor SurfaceLine: Keeper {
             configuration.channelNames.contains(other), !OwnThread.isUndelivered(surface.item),
             !OwnThread.isHeartbeat(surface.item)
         else { return nil }
+        // A clock that was set back puts nothing off for longer.
+        graceUntil = min(graceUntil, now + FallbackKeeper.grace)
         let begin = keeper.isOpen ? min(surface.wantedAt, keeper.since ?? now) : surface.wantedAt
         let due = max(begin + safety.fallbackAfter, graceUntil)
         guard error != nil || due <= now else { return due }

@@ -103,6 +103,57 @@ import WebhookChannel
         }
     }
 
+    /// Only the keeper of fallbacks, and an entry of `one` whose fallback is due after an hour.
+    private func wait(
+        _ state: OutboxState, heldUntil: Duration? = nil,
+        setBack: Duration = .zero, _ body: (Tower, _ begin: Moment) async throws -> Void
+    ) async throws {
+        let (server, curl) = (try await HookServer(), try CurlMulti())
+        try await Tower.run(
+            in: try TemporaryFolder(), at: .now, keepers: [.fallbacks],
+            channels: [
+                try makeHook("one", to: server.url(), curl: curl),
+                try makeHook("two", to: server.url(), curl: curl),
+            ], routes: [], safety: ["one": ChannelSafety(fallback: "two")]
+        ) { tower in
+            tower.clock.set(to: tower.clock.now - setBack)
+            let begin = tower.clock.now
+            try await tower.ledger.commit([
+                .insertOutbox(
+                    OutboxRecord(
+                        id: "a", channel: "one", cause: "a", type: "run.failed", reason: "failed",
+                        state: state,
+                        createdAt: begin, nextAt: begin + (heldUntil ?? .zero), body: [0x7B, 0x7D])),
+                .putFallback(
+                    FallbackRecord(
+                        outbox: "a", channel: "two", dueAt: begin + .seconds(3600), title: "t", text: "x",
+                        urgency: .normal)),
+            ])
+            try await body(tower, begin)
+        }
+    }
+
+    @Test func `waits as long as it does after each release, however often a rule holds it`() async throws {
+        try await wait(.held, heldUntil: .seconds(8 * 3600)) { tower, begin in
+            tower.clock.advance(to: begin + .seconds(3600))
+            try await tower.until { try await tower.ledger.nextFallback() == begin + .seconds(9 * 3600) }
+            var move = OutboxMove(id: "a", from: .held, attempts: 0, to: .held, nextAttempts: 0)
+            move.nextAt = begin + .seconds(20 * 3600)
+            try await tower.ledger.commit([.moveOutbox(move)])
+            tower.clock.advance(to: begin + .seconds(9 * 3600))
+            try await tower.until { try await tower.ledger.nextFallback() == begin + .seconds(21 * 3600) }
+        }
+    }
+
+    @Test func `is not put off by a clock that was set back after the start`() async throws {
+        try await wait(.pending, setBack: .seconds(86_400)) { tower, begin in
+            while await tower.clock.nextSleeper() != begin + .seconds(3600) {}
+            tower.clock.advance(to: begin + .seconds(3600))
+            try await isForgotten(tower)
+            #expect(try await texts(tower).count == 1)
+        }
+    }
+
     @Test func `never goes in circles`() async throws {
         try await run("400", "400") { tower, _ in
             try await tower.end("backup", .failed, exitCode: 2)
