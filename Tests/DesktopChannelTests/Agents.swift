@@ -194,4 +194,66 @@ private final class DaemonSide {
             }
         }
     }
+
+    @Test func `lets go of what its agent does not answer when the channel ends`() async throws {
+        let folder = try TemporaryFolder()
+        let hub = AgentHub(path: folder.file("agents.sock"), logger: quiet, userName: { _ in "anna" })
+        let channel = AgentDesktop(
+            name: "desk", form: DesktopForm(), user: "anna", hub: hub,
+            clock: ManualClock(now: Moment(seconds: 1_750_000_000)))
+        var reports = channel.signals.makeAsyncIterator()
+        let serving = Task { try await hub.run() }
+        let showing = Task { try await channel.run() }
+        defer { serving.cancel() }
+        // An agent that is connected, and shows nothing.
+        let (link, frames) = try await connect(to: folder.file("agents.sock"))
+        defer { link.close() }
+        var frame = frames.makeAsyncIterator()
+        #expect(await frame.next()?.kind == .serve)
+        var presence = AgentFrame(.report, channel: "desk")
+        presence.report = AgentReport(.available(generation: "1"))
+        link.send(presence)
+        while let report = await reports.next(), report != .available(generation: "1") {}
+        let shown = Task { try await channel.show(makeNotice(), replacing: nil) }
+        #expect(await frame.next()?.kind == .show)
+        showing.cancel()
+        await #expect(
+            throws: DeliveryError.unreachable(.disconnected, detail: "the channel is no longer served")
+        ) { _ = try await shown.value }
+        #expect(await frame.next()?.kind == .leave)
+    }
+
+    @Test func `hears who an agent is once a connection`() async throws {
+        let folder = try TemporaryFolder()
+        try await DaemonSide.run(in: folder) { _ in
+            let (link, frames) = try await connect(to: folder.file("agents.sock"))
+            var frame = frames.makeAsyncIterator()
+            #expect(await frame.next()?.kind == .serve)
+            var hello = AgentFrame(.hello)
+            hello.instance = "another"
+            link.send(hello)
+            while await frame.next() != nil {}
+        }
+    }
+
+    /// A connection that has said hello, with what comes over it; the place may not be open yet.
+    private func connect(to path: String) async throws -> (AgentLink, AsyncStream<AgentFrame>) {
+        var socket: Descriptor?
+        while socket == nil {
+            socket = try? LocalSocket.connect(path)
+            await Task.yield()
+        }
+        let link = try AgentLink(try #require(socket))
+        let (frames, frame) = AsyncStream.makeStream(of: AgentFrame.self)
+        try link.start(named: "test") {
+            frame.yield($0)
+            return true
+        } ended: {
+            frame.finish()
+        }
+        var hello = AgentFrame(.hello)
+        hello.instance = "one"
+        link.send(hello)
+        return (link, frames)
+    }
 }

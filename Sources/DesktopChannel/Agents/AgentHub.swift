@@ -28,6 +28,15 @@ package final class AgentHub: Sendable {
         var desktops: [ObjectIdentifier: AgentDesktop] = [:]
         /// Who serves each of those.
         var servers: [ObjectIdentifier: Seat] = [:]
+
+        /// Counts a connection, where there is room for it: those for whom there is nothing keep out nobody else.
+        mutating func admit(_ seat: Seat) -> Bool {
+            let hasRoom =
+                connections.values.reduce(0, +) < mostOfAll
+                || desktops.values.contains { seat.isOf($0.user) }
+            if hasRoom { connections[seat.userID, default: 0] += 1 }
+            return hasRoom
+        }
     }
 
     /// How many connections a user may have, and how many there may be.
@@ -64,10 +73,12 @@ package final class AgentHub: Sendable {
             try await listen()
         } catch let error as HostError {
             logger.error("agents can't connect", metadata: ["reason": "\(error)"])
-            let (never, end) = AsyncStream.makeStream(of: Never.self)
-            defer { end.finish() }
-            for await _ in never {}
         }
+        // The daemon goes on without agents.
+        let (never, end) = AsyncStream.makeStream(of: Never.self)
+        defer { end.finish() }
+        for await _ in never {}
+        try Task.checkCancellation()
     }
 
     private func listen() async throws {
@@ -97,9 +108,16 @@ package final class AgentHub: Sendable {
             try poll.add(listener.raw, 1)
             try poll.add(wake.raw, 2)
             while true {
-                let ready = try poll.wait()
-                if ready.contains(where: { $0.token == 2 }) { return }
-                while let socket = try LocalSocket.accept(listener) { admit(socket) }
+                if try poll.wait().contains(where: { $0.token == 2 }) { return }
+                do throws(HostError) {
+                    while let socket = try LocalSocket.accept(listener) { admit(socket) }
+                } catch {
+                    // It is out of descriptors or memory, perhaps for a moment only; who wants in waits.
+                    logger.warning("an agent can't connect yet", metadata: ["reason": "\(error)"])
+                    poll.remove(listener.raw)
+                    if try poll.wait(milliseconds: 1000).contains(where: { $0.token == 2 }) { return }
+                    try poll.add(listener.raw, 1)
+                }
             }
         } catch {
             logger.error("agents can't connect", metadata: ["reason": "\(error)"])
@@ -108,17 +126,11 @@ package final class AgentHub: Sendable {
 
     private func admit(_ socket: Descriptor) {
         guard let peer = try? LocalSocket.peer(of: socket), let link = try? AgentLink(socket) else { return }
-        let isFull = state.withLock { state in
-            let own = state.connections[peer.userID, default: 0]
-            let isFull =
-                own >= Self.mostOfUser || state.connections.values.reduce(0, +) >= Self.mostOfAll
-            if !isFull { state.connections[peer.userID] = own + 1 }
-            return isFull
-        }
-        guard !isFull else {
+        let own = state.withLock { $0.connections[peer.userID, default: 0] }
+        let seat = own < Self.mostOfUser ? Seat(link, userID: peer.userID, user: userName(peer.userID)) : nil
+        guard let seat, state.withLock({ $0.admit(seat) }) else {
             return logger.warning("an agent was refused: too many", metadata: ["user.id": "\(peer.userID)"])
         }
-        let seat = Seat(link, userID: peer.userID, user: userName(peer.userID))
         do throws(HostError) {
             try link.start(named: "agent") { [weak self] in
                 self?.receive($0, from: seat) ?? false
@@ -150,8 +162,12 @@ package final class AgentHub: Sendable {
     /// Returns whether it may go on.
     private func receive(_ frame: AgentFrame, from seat: Seat) -> Bool {
         if frame.kind == .hello {
-            guard let instance = frame.instance, instance.utf8.count <= 64 else { return false }
-            seat.instance.withLock { $0 = instance }
+            guard let instance = frame.instance, !instance.isEmpty, instance.utf8.count <= 64,
+                seat.instance.withLock({ known in
+                    defer { known = instance }
+                    return known.isEmpty
+                })
+            else { return false }
             let waiting = state.withLock { state in
                 if !state.seats.contains(where: { $0 === seat }) { state.seats.append(seat) }
                 return Array(state.desktops.values)
@@ -185,11 +201,12 @@ package final class AgentHub: Sendable {
 
     /// The channel is over.
     func detach(_ desktop: AgentDesktop) {
-        let seat = state.withLock { state in
+        // Within the lock, as in `assign`: nothing of another channel of the name comes between.
+        state.withLock { state in
             state.desktops[ObjectIdentifier(desktop)] = nil
-            return state.servers.removeValue(forKey: ObjectIdentifier(desktop))
+            let seat = state.servers.removeValue(forKey: ObjectIdentifier(desktop))
+            seat?.link.send(AgentFrame(.leave, channel: desktop.name))
         }
-        seat?.link.send(AgentFrame(.leave, channel: desktop.name))
     }
 
     /// Sends a frame to who shows the channel; false: nobody does.
@@ -205,14 +222,14 @@ package final class AgentHub: Sendable {
     }
 
     private func assign(_ desktop: AgentDesktop) {
-        let seat = state.withLock { state -> Seat? in
+        // Within the lock: the first that an agent hears of a channel is that it serves it.
+        state.withLock { state in
             let key = ObjectIdentifier(desktop)
             guard state.desktops[key] != nil, state.servers[key] == nil,
                 let seat = state.seats.first(where: { $0.isOf(desktop.user) })
-            else { return nil }
+            else { return }
             state.servers[key] = seat
-            return seat
+            seat.link.send(AgentFrame(.serve, channel: desktop.name))
         }
-        seat?.link.send(AgentFrame(.serve, channel: desktop.name))
     }
 }

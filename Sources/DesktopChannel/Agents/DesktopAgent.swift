@@ -28,6 +28,8 @@ package actor DesktopAgent {
     private let make: @Sendable (_ channel: String) -> any LevelChannel
     private var seats: [String: Seat] = [:]
     private var link: AgentLink?
+    /// The channels that the daemon asked for over this connection: it hears of no other.
+    private var served: Set<String> = []
     /// What the daemon has not confirmed yet, in order.
     private var reports: [AgentFrame] = []
     private var last = 0
@@ -68,7 +70,7 @@ package actor DesktopAgent {
         } ended: {
             frame.finish()
         }
-        self.link = link
+        (self.link, served) = (link, [])
         var hello = AgentFrame(.hello)
         hello.instance = instance
         link.send(hello)
@@ -82,7 +84,9 @@ package actor DesktopAgent {
         guard let channel = frame.channel else { return }
         switch frame.kind {
         case .serve: serve(channel)
-        case .leave: seats.removeValue(forKey: channel)?.task.cancel()
+        case .leave:
+            served.remove(channel)
+            seats.removeValue(forKey: channel)?.task.cancel()
         case .received:
             guard let number = frame.number else { return }
             reports.removeAll { $0.channel == channel && $0.number ?? 0 <= number }
@@ -110,6 +114,7 @@ package actor DesktopAgent {
             }
             seats[channel] = Seat(desktop: desktop, task: task)
         }
+        served.insert(channel)
         if let presence = seats[channel]?.presence { send(presence, of: channel) }
         for report in reports where report.channel == channel { link?.send(report) }
     }
@@ -128,14 +133,15 @@ package actor DesktopAgent {
         (frame.number, frame.report) = (last, report)
         reports.append(frame)
         if reports.count > Self.mostReports { reports.removeFirst() }
-        link?.send(frame)
+        // Else it follows who is there.
+        if served.contains(channel) { link?.send(frame) }
     }
 
     /// Says who is there, which is not kept: the next daemon is told again.
     private func send(_ presence: AgentReport, of channel: String) {
         var frame = AgentFrame(.report, channel: channel)
         frame.report = presence
-        link?.send(frame)
+        if served.contains(channel) { link?.send(frame) }
     }
 
     private func show(_ frame: AgentFrame, on channel: String) async {
@@ -192,7 +198,11 @@ package final class AgentDesktop: LevelChannel {
     package func run() async throws {
         signal.yield(.unavailable("nobody shows it: \(missing)"))
         hub.attach(self)
-        defer { hub.detach(self) }
+        defer {
+            hub.detach(self)
+            // Nobody answers any more, and whoever shows something now waits for that before the channel ends.
+            fail(.unreachable(.disconnected, detail: "the channel is no longer served"))
+        }
         let (never, end) = AsyncStream.makeStream(of: Never.self)
         defer { end.finish() }
         for await _ in never {}
