@@ -186,6 +186,8 @@ package actor Desktop: LevelChannel {
             let noBus = await serve()
             let problem = visit?.problem
             server.forget()
+            // Jobs end with the connection that made them, and signals are subscribed to anew.
+            views.adopt(nil)
             visit = nil
             if Task.isCancelled { return }
             let end = noBus.map { "no session bus: \($0.text)" } ?? "the session bus closed the connection"

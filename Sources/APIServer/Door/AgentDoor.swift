@@ -10,22 +10,34 @@ import Tracking
 ///
 /// In memory alone: whoever waits for an answer asks again after the daemon's end, and names them again.
 final class AgentQuestions: Sendable {
-    private let waiting = Mutex<[String: (session: String, about: String?)]>([:])
+    /// A question that is waited for as long as this object lives.
+    ///
+    /// Made before it is asked: no event that settles it comes too early.
+    final class Wait: Sendable {
+        private let questions: AgentQuestions
 
-    /// A question is waited for.
-    func note(_ id: String, _ asked: AskRequest) {
-        guard let session = asked.session else { return }
-        waiting.withLock { $0[id] = (session, asked.about) }
+        init(for asked: AskRequest, _ questions: AgentQuestions) {
+            self.questions = questions
+            guard let session = asked.session else { return }
+            let name = ObjectIdentifier(self)
+            questions.waiting.withLock { $0[name] = (asked.id, session, asked.about) }
+        }
+
+        deinit {
+            let name = ObjectIdentifier(self)
+            questions.waiting.withLock { _ = $0.removeValue(forKey: name) }
+        }
     }
 
-    /// It no longer is.
-    func forget(_ id: String) { waiting.withLock { _ = $0.removeValue(forKey: id) } }
+    private let waiting = Mutex<[ObjectIdentifier: (id: String, session: String, about: String?)]>([:])
 
     /// Those of a session that are about one call; `about` is nil: all of the session.
     func matching(session: String, about: String?) -> [String] {
         waiting.withLock { waiting in
-            waiting.filter { $0.value.session == session && (about == nil || $0.value.about == about) }
-                .map(\.key).sorted()
+            Set(
+                waiting.values.filter { $0.session == session && (about == nil || $0.about == about) }
+                    .map(\.id)
+            ).sorted()
         }
     }
 }
@@ -36,7 +48,8 @@ extension DaemonHandler {
         for id in agents.matching(session: asked.session, about: asked.about) {
             do throws(EngineError) {
                 _ = try await control.withdraw(id)
-            } catch .questionClosed {
+            } catch .questionClosed, .noSuchQuestion {
+                // The second is about to be asked, so nobody has answered it.
                 continue
             } catch {
                 throw APIError(error)

@@ -47,10 +47,10 @@ extension DaemonHandler {
     /// Asks a question and streams it until it is closed.
     func ask(_ asked: AskRequest) async throws(APIError) -> StreamAnswer {
         let question = try Self.asking(asked)
+        let wait = AgentQuestions.Wait(for: asked, agents)
         let record = try await asking(await control.ask(question))
         return StreamAnswer { writer in
-            agents.note(record.id, asked)
-            defer { agents.forget(record.id) }
+            defer { withExtendedLifetime(wait) {} }
             guard question.outlivesItsAsker else { return try await hold(record, to: &writer) }
             _ = try await follow(record, to: &writer)
         }

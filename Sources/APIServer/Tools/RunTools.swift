@@ -78,10 +78,10 @@ extension DaemonHandler {
         // Before it is asked: no answer is missed.
         let commits = control.ledger.commits()
         let draft = try Self.asking(asked)
+        let wait = AgentQuestions.Wait(for: asked, agents)
+        defer { withExtendedLifetime(wait) {} }
         let record = try await asking(await control.ask(draft))
         if let end = record.end { return end }
-        agents.note(record.id, asked)
-        defer { agents.forget(record.id) }
         for await stations in commits where stations.contains(.questions) {
             let now = try await reading(await control.ledger.question(id: record.id))
             if let end = now?.end { return end }
