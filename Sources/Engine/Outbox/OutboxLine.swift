@@ -110,7 +110,13 @@ actor OutboxLine: Keeper {
             (early, orphans) = try await recoveries(among: line.pending)
         }
         if !orphans.isEmpty { try await ledger.commit(orphans.flatMap { $0.withdrawal(at: now) }) }
-        let kept = Set(early + orphans.map(\.id))
+        // What comes after them is in line then: the commit rings.
+        let outdated = try await outdatedProgress(among: line.pending, at: now)
+        if !outdated.isEmpty {
+            _ = try await ledger.commitUnlessFenced(
+                outdated.map { .moveOutbox(OutboxMove(ofOutdated: $0, at: now)) })
+        }
+        let kept = Set(early + (orphans + outdated).map(\.id))
         for entry in line.pending where !kept.contains(entry.id) {
             guard underWay.count < Self.width else { break }
             guard !underWay.contains(entry.id), let dueAt = OutboxEntry(entry).dueAt(now, policy: retry)
@@ -197,6 +203,19 @@ actor OutboxLine: Keeper {
             }
         }
         return (early, orphans)
+    }
+
+    /// The progress that waited, untried, until something newer was to be said of its run: nobody is kept waiting for the
+    /// end of a run by how far it was before.
+    private func outdatedProgress(
+        among pending: [OutboxRecord], at now: Moment
+    ) async throws(LedgerError) -> [OutboxRecord] {
+        var outdated: [OutboxRecord] = []
+        for entry in pending where entry.mayBeOutdated(at: now) && !underWay.contains(entry.id) {
+            guard let id = entry.run else { continue }
+            if entry.isOutdated(by: try await ledger.run(id: id)) { outdated.append(entry) }
+        }
+        return outdated
     }
 
     /// Puts in line what a rule held until now, however the channel is doing.
@@ -388,6 +407,34 @@ extension OutboxRecord {
         guard parts.count > 1, let event = Int64(parts[1]) else { return [.moveOutbox(move)] }
         let verdict = Verdict(channel: channel, stage: .recovery, action: .suppress(.failureNotSent))
         return [.moveOutbox(move), .recordVerdicts([VerdictRecord(verdict, of: event, at: now)])]
+    }
+}
+
+extension OutboxRecord {
+    /// How long progress may wait for its turn before it is asked whether it is news.
+    private static let progressLasts = Duration.seconds(60)
+
+    /// Whether it is progress that has waited for long; what a person puts in line once more is sent.
+    fileprivate func mayBeOutdated(at now: Moment) -> Bool {
+        type == EventType.runProgress.rawValue && attempts == 0 && lastError == nil
+            && now - createdAt >= Self.progressLasts
+    }
+
+    /// Whether its run, as it is now (nil: it is forgotten), has ended or was pushed anew since.
+    fileprivate func isOutdated(by run: RunRecord?) -> Bool {
+        guard let run, !run.state.isEnded else { return true }
+        return run.live.map { $0.updatedAt - createdAt >= PushGovernor.gap } ?? false
+    }
+}
+
+extension OutboxMove {
+    /// The end of progress that is no news any more.
+    fileprivate init(ofOutdated entry: OutboxRecord, at now: Moment) {
+        self.init(
+            id: entry.id, from: entry.state, attempts: entry.attempts, to: .expired,
+            nextAttempts: entry.attempts)
+        lastError = "the run has got further since"
+        settledAt = now
     }
 }
 

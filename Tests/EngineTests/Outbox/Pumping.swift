@@ -51,6 +51,34 @@ extension Tower {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `an outbox entry` {
+    @Test func `of progress that waited until its run was over does not keep the end of it waiting`()
+        async throws
+    {
+        let server = try await HookServer()
+        try await Pumping().run([("one", server)]) { tower in
+            let run = try await tower.end("backup", .canceled)
+            func entry(_ id: String, _ type: EventType, waiting: Int64 = 0) -> Change {
+                let at = tower.clock.now - .seconds(waiting)
+                return .insertOutbox(
+                    OutboxRecord(
+                        id: id, channel: "one", cause: id, type: type.rawValue, reason: "r", createdAt: at,
+                        nextAt: at, run: run.id, body: Array(#"{"id":"\#(id)"}"#.utf8)))
+            }
+            try await tower.ledger.commit([
+                entry("old", .runProgress, waiting: 600), entry("older", .runProgress, waiting: 60),
+                entry("new", .runProgress), entry("end", .runCanceled),
+            ])
+            try await tower.entry("end") { $0.state == .delivered }
+            #expect(try await server.records(2).map(\.id) == ["new", "end"])
+            for id in ["old", "older"] {
+                try await tower.entry(id) { $0.state == .expired && $0.lastError != nil }
+            }
+            // Whoever wants it all the same gets it.
+            _ = try await tower.control.retryEntry("old")
+            try await tower.entry("old") { $0.state == .delivered }
+        }
+    }
+
     @Test func `is sent at once, signed, and has a receipt`() async throws {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let server = try await HookServer(["--secret", secret])
