@@ -93,6 +93,17 @@ import Tracking
                 == ["allow", "deny", "allow for 1 h"] + (hasSuggestions ? ["always allow"] : []))
     }
 
+    @Test func `shows all that is allowed by the answer`() throws {
+        let payload = Self.permission("PermissionRequest").replacing(
+            #""command":"npm test","#,
+            with: #""command":"npm test","timeout":60000,"dangerouslyDisableSandbox":true,"#)
+        let asked = try run(.claude, payload, ["deny"]).asked
+        #expect(
+            asked.map(\.text) == [
+                "claude wants to use Bash:\nnpm test\n{\"dangerouslyDisableSandbox\":true}\nRuns the tests"
+            ])
+    }
+
     @Test func `is put off only in a run that may wait`() throws {
         let call = try hook(.claude, Self.permission("PreToolUse"))
         let environment = ["BELFRY_PARKS": "1", "BELFRY_RUN_ID": "r-1"]

@@ -26,7 +26,7 @@ import Testing
             "/bin/sh",
             [
                 "-c",
-                "chmod +x '\(program)'; mkfifo '\(pipe)'; echo ready; while :; do cat '\(pipe)'; done",
+                "chmod +x '\(program)'; mkfifo '\(pipe)'; echo ready; exec cat <>'\(pipe)'",
             ])
         _ = await reader.line(where: { $0 == "ready" })
         belfry.set("DISPLAY", ":4711")
@@ -49,7 +49,7 @@ import Testing
         while asked?.actions.contains("reply") == false { asked = try await server.next() }
         try server.press("reply", of: try #require(asked).id)
         let chat = try #require(await reader.line(where: { $0.contains("|") }))
-        #expect(chat.contains("chat echo --thread plans --reply-to \(id)||:4711"), "\(chat)")
+        #expect(chat.contains("chat echo --thread=plans --reply-to \(id)||:4711"), "\(chat)")
 
         // What the terminal would run, without one.
         let answer = try await belfry.run("chat", "echo", "--reply-to", id, input: "Yes\n")

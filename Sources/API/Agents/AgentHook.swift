@@ -176,12 +176,16 @@ package struct AgentHook: Sendable {
         return String(decoding: JSON.array(parts).bytes, as: UTF8.self)
     }
 
-    /// What a person must read of a tool's input: the command, or all of it.
+    /// What a person must read of a tool's input: the command and what else there is about it, or all of it.
     ///
     /// Nil where a notification would not show it whole, letter for letter: nobody is asked to allow what can't be seen.
     private static func words(of input: JSON) -> String? {
-        let whole = String(decoding: input.bytes, as: UTF8.self)
-        let main = input["command"]?.text ?? whole
+        var rest = input
+        // How long it may take, and the agent's own words, allow nothing.
+        for name in ["command", "description", "timeout"] { rest[name] = nil }
+        let others = rest == .members([]) ? "" : "\n" + String(decoding: rest.bytes, as: UTF8.self)
+        let main =
+            input["command"]?.text.map { $0 + others } ?? String(decoding: input.bytes, as: UTF8.self)
         let isShown = Preview.shape(main, to: longestShown) == main
         guard isShown, !main.unicodeScalars.contains(where: { $0.properties.generalCategory == .format })
         else {

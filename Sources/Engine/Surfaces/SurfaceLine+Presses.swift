@@ -127,7 +127,8 @@ extension ItemSnapshot {
     fileprivate var terminalCommand: [String]? {
         switch (key, content) {
         case (.thread(let bot, let thread), .messages(_, let last)):
-            return ["chat", bot, "--thread", thread] + (last.last.map { ["--reply-to", $0.id] } ?? [])
+            // In one word: a thread is called as somebody likes, and may begin with a hyphen.
+            return ["chat", bot, "--thread=\(thread)"] + (last.last.map { ["--reply-to", $0.id] } ?? [])
         case (_, .job(let report)):
             let run = report.fact.run.map { "\(report.job)#\($0)" } ?? report.job
             return ["run", "logs", run, "--follow"]

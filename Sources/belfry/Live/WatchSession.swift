@@ -35,6 +35,7 @@ final class WatchSession {
     /// When the days were read last, and of which jobs.
     private var daysRead: (at: ContinuousClock.Instant, names: Set<String>)?
     private static let daysAge = Duration.seconds(300)
+    private static let leastDaysAge = Duration.seconds(30)
     /// Of so many jobs, those that run next, so many slots are shown in the days.
     private static let daysJobs = 20
     private static let daysSlots = 600
@@ -164,7 +165,12 @@ final class WatchSession {
             .sorted { ($0.nextAt ?? .distantFuture, $0.name) < ($1.nextAt ?? .distantFuture, $1.name) }
             .prefix(Self.daysJobs)
         let names = Set(coming.map(\.name))
-        if let daysRead, daysRead.names == names, clock.now - daysRead.at < Self.daysAge { return }
+        // Of many jobs those that run next are others after each slot.
+        let least = coming.count < Self.daysJobs ? .zero : Self.leastDaysAge
+        if let daysRead {
+            let age = clock.now - daysRead.at
+            if age < least || daysRead.names == names && age < Self.daysAge { return }
+        }
         daysRead = (clock.now, names)
         let span = DayStrip.span(at: .now, in: zone)
         var query = RunsQuery()
@@ -177,10 +183,14 @@ final class WatchSession {
         for job in coming where job.nextAt.map({ $0 < span.upperBound }) == true {
             var query = NextSlotsQuery()
             query.count = Self.daysSlots
-            guard case .times(let times) = try client.ask(Endpoints.nextSlots(job.name, query: query)) else {
+            do throws(APIError) {
+                guard case .times(let times) = try client.ask(Endpoints.nextSlots(job.name, query: query))
+                else { continue }
+                slots += times.map(\.moment).filter { $0 < span.upperBound }
+            } catch  where error.code == .noSuchJob {
+                // It was removed since it was listed.
                 continue
             }
-            slots += times.map(\.moment).filter { $0 < span.upperBound }
         }
         model.strip = DayStrip(ends: ends, slots: slots)
     }
