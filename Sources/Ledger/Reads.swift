@@ -210,6 +210,8 @@ package protocol OutboxReading: Sendable {
     func fallbacks(dueBy moment: Moment, limit: Int) async throws(LedgerError) -> [FallbackRecord]
     /// When the next entry has not arrived in time; nil: none is waited for.
     func nextFallback() async throws(LedgerError) -> Moment?
+    /// Of how many entries something is kept for other channels.
+    func fallbackCount() async throws(LedgerError) -> Int
     func channel(named name: String) async throws(LedgerError) -> ChannelRecord?
     /// The channels that were made on the command line, in the order in which they were.
     func channelEntries() async throws(LedgerError) -> [ChannelEntry]

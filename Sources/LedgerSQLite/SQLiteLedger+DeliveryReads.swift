@@ -108,6 +108,10 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try FallbackRows.next(in: database) }
     }
 
+    package func fallbackCount() async throws(LedgerError) -> Int {
+        try await read { database throws(StoreFailure) in try FallbackRows.count(in: database) }
+    }
+
     package func outboxWeights(of channel: String) async throws(LedgerError) -> [OutboxWeight] {
         try await read { database throws(StoreFailure) in
             try OutboxRows.weights(channel: channel, in: database)

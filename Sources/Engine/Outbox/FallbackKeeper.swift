@@ -21,6 +21,11 @@ package actor FallbackKeeper: Keeper {
     private var graceUntil: Moment
     /// When it was to look again.
     private var planned: Moment?
+    /// When it looked last, since boot.
+    private var lastLook: Duration?
+    /// Whatever happens to an entry rings: where more than these are waited for, all that happened in this time is looked
+    /// at together.
+    private static let (few, pace) = (100, Duration.seconds(1))
 
     package init(_ tools: ChannelTools) {
         self.tools = tools
@@ -38,7 +43,10 @@ package actor FallbackKeeper: Keeper {
     func wakers() -> [Waker] { [commitsThatTouch(.outbox)] }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
-        let now = loop.clock.now
+        let (now, sinceBoot) = (loop.clock.now, loop.clock.sinceBoot)
+        if let lastLook, sinceBoot - lastLook < Self.pace, try await ledger.fallbackCount() > Self.few {
+            return .at(now + (lastLook + Self.pace - sinceBoot))
+        }
         if let planned, now - planned > Self.grace { graceUntil = now + Self.grace }
         planned = nil
         // A clock that was set back puts nothing off for longer.
@@ -51,6 +59,7 @@ package actor FallbackKeeper: Keeper {
             _ = try await ledger.commitUnlessFenced(try await changes(for: fallback))
         }
         guard due.count < Self.batch else { return .atOnce }
+        lastLook = sinceBoot
         planned = try await ledger.nextFallback().map {
             $0 > graceUntil || now >= graceUntil ? $0 : graceUntil
         }

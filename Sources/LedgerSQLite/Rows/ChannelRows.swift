@@ -345,4 +345,8 @@ struct FallbackRows {
         try Prepared("SELECT min(due_at) FROM fallback", in: database)
             .first({ _ in }) { row in row.optionalMoment() } ?? nil
     }
+
+    static func count(in database: Database) throws(StoreFailure) -> Int {
+        try Prepared("SELECT count(*) FROM fallback", in: database).first({ _ in }) { row in row.int() } ?? 0
+    }
 }

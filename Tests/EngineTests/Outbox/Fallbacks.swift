@@ -145,6 +145,28 @@ import WebhookChannel
         }
     }
 
+    @Test func `is looked at once a second where many are waited for`() async throws {
+        try await wait(.pending) { tower, begin in
+            while await tower.clock.nextSleeper() != begin + .seconds(3600) {}
+            try await tower.ledger.commit(
+                (0..<150).flatMap { number -> [Change] in
+                    let id = "many-\(number)"
+                    let entry = OutboxRecord(
+                        id: id, channel: "one", cause: id, type: "run.failed", reason: "failed", state: .dead,
+                        createdAt: begin, nextAt: nil, body: [0x7B, 0x7D])
+                    let fallback = FallbackRecord(
+                        outbox: id, channel: "two", dueAt: begin + .seconds(3600), title: "t", text: id,
+                        urgency: .normal)
+                    return [.insertOutbox(entry), .putFallback(fallback)]
+                })
+            while await tower.clock.nextSleeper() != begin + .seconds(1) {}
+            #expect(try await tower.ledger.fallbackCount() == 151)
+            tower.clock.advance(to: begin + .seconds(1))
+            try await tower.until { try await tower.ledger.fallbackCount() == 1 }
+            #expect(try await tower.ledger.nextFallback() == begin + .seconds(3600))
+        }
+    }
+
     @Test func `is not put off by a clock that was set back after the start`() async throws {
         try await wait(.pending, setBack: .seconds(86_400)) { tower, begin in
             while await tower.clock.nextSleeper() != begin + .seconds(3600) {}

@@ -388,6 +388,10 @@ extension MemoryLedger {
         try await read { $0.nextFallback() }
     }
 
+    func fallbackCount() async throws(LedgerError) -> Int {
+        try await read { $0.allFallbacks.count }
+    }
+
     func outboxWeights(of channel: String) async throws(LedgerError) -> [OutboxWeight] {
         try await read { $0.outboxWeights(of: channel) }
     }

@@ -124,6 +124,7 @@ extension Snapshot {
         for id in ["o1", "o2"] { answers["tries \(id)"] = try await ledger.outboxAttempts(of: id) }
         answers["fallbacks"] = try await ledger.fallbacks(dueBy: at(300), limit: 2)
         answers["next fallback"] = try await ledger.nextFallback()
+        answers["fallbacks"] = try await ledger.fallbackCount()
         for id in ["o1", "o2"] { answers["receipts \(id)"] = try await ledger.receipts(of: id) }
         for name in ["zone", "boot"] { answers["fact \(name)"] = try await ledger.fact(named: name) }
         for name in ["items", "outbox"] { answers["cursor \(name)"] = try await ledger.cursor(of: name) }
