@@ -38,11 +38,21 @@ package enum ProcessTable {
     ///
     /// False also when it may not be looked at.
     package static func process(_ pid: Int32, wasStartedWith entry: String) -> Bool {
-        knows(pid, wasStartedWith: entry) == true
+        mark(entry, of: pid) == .same
+    }
+
+    /// What the environment shows that a process was started with.
+    package enum Mark: Hashable, Sendable {
+        /// The entry that was looked for.
+        case same
+        /// Another value under its name.
+        case other
+        /// Nothing under its name: a program that shows a title of its own has written over it, or it never was there.
+        case none
     }
 
     /// Whether the process was started with the entry `NAME=value`; nil where it has ended or may not be looked at.
-    package static func knows(_ pid: Int32, wasStartedWith entry: String) -> Bool? {
+    package static func mark(_ entry: String, of pid: Int32) -> Mark? {
         var bytes: [UInt8] = []
         // While a process changes into another program the kernel shows nothing at all.
         for _ in 0..<50 where bytes.isEmpty {
@@ -52,7 +62,9 @@ package enum ProcessTable {
         }
         guard !bytes.isEmpty else { return nil }
         let wanted = Array(entry.utf8)
-        return bytes.split(separator: 0).contains { $0.elementsEqual(wanted) }
+        let name = wanted.prefix { $0 != UInt8(ascii: "=") } + [UInt8(ascii: "=")]
+        let named = bytes.split(separator: 0).filter { $0.starts(with: name) }
+        return named.contains { $0.elementsEqual(wanted) } ? .same : named.isEmpty ? Mark.none : .other
     }
 }
 

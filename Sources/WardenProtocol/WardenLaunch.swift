@@ -218,7 +218,7 @@ package enum NotifyDatagrams {
 /// Who reports on a run's `NOTIFY_SOCKET`: the processes of its tree, and nobody else who got hold of the address.
 ///
 /// Its processes were started with the run's id in their environment, or have a parent that was. What can't be looked at
-/// is believed: a process that ended at once after its report, or one of another user.
+/// of a sender is believed: it ended at once after its report, or is of another user.
 package struct NotifySender {
     private let mark: String
     /// What was found of the senders of one reading; ids are not used again that fast.
@@ -242,14 +242,31 @@ package struct NotifySender {
     }
 
     private func isOurs(_ sender: Int32) -> Bool {
-        var pid = sender
-        for _ in 0..<Self.depth where pid > 1 {
-            guard let isMarked = ProcessTable.knows(pid, wasStartedWith: mark) else { return true }
-            if isMarked { return true }
-            guard let entry = ProcessTable.entry(pid) else { return true }
-            // systemd-notify reports on behalf of its parent, which is the warden where a job is nothing but that.
-            if pid == sender, entry.name.hasPrefix("belfry-warden") { return true }
-            pid = entry.parent
+        Self.isOurs(
+            sender, mark: { ProcessTable.mark(mark, of: $0) }, entry: { ProcessTable.entry($0) },
+            isWarden: { $0.name.hasPrefix("belfry-warden") })
+    }
+
+    /// Whether a process is one of the run's, by what can be seen of it and of those above it.
+    ///
+    /// An ancestor that can't be looked at, as the login that a person's shell belongs to, shows nothing: those above it do.
+    static func isOurs(
+        _ sender: Int32, mark: (Int32) -> ProcessTable.Mark?, entry: (Int32) -> ProcessEntry?,
+        isWarden: (ProcessEntry) -> Bool
+    ) -> Bool {
+        var (pid, isOfOther) = (sender, false)
+        for _ in 0..<depth where pid > 1 {
+            guard let process = entry(pid) else { return true }
+            // The warden's own children lose the mark only by showing a title of their own. And systemd-notify reports on
+            // behalf of its parent, which is the warden where a job is nothing but that.
+            if isWarden(process) { return !isOfOther }
+            switch mark(pid) {
+            case .same?: return true
+            case .other?: isOfOther = true
+            case nil where pid == sender: return true
+            case ProcessTable.Mark.none?, nil: break
+            }
+            pid = process.parent
         }
         return false
     }

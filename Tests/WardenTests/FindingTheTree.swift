@@ -3,6 +3,7 @@ import Testing
 import Timeline
 
 @testable import Warden
+@testable import WardenProtocol
 
 @Suite struct `a run's process tree` {
     /// Nothing but a table: pid, parent, group, session, start time.
@@ -136,5 +137,36 @@ import Timeline
         // The third is below what is known already: no need to look again.
         let known = [20_000, 30_000, 30_000].map { size.known($0) }
         #expect(known == [20_000, nil, nil] && sizes.isEmpty)
+    }
+}
+
+@Suite struct `who reports on a run's socket` {
+    /// Below the warden, 7: the run's shell, 100, with a child, 101; another run, 200; one with a title of its own, 300. Beside
+    /// it a login, 50, with a shell, 51, and what that started, 52; below the run's shell a program of another user, 102, with
+    /// a child, 103.
+    private static let parents: [Int32: Int32] = [
+        7: 1, 100: 7, 101: 100, 200: 7, 300: 7, 50: 1, 51: 50, 52: 51, 102: 100, 103: 102,
+    ]
+    private static let marks: [Int32: ProcessTable.Mark] = [
+        7: .other, 100: .same, 101: .none, 200: .other, 300: .none, 51: .none, 52: .none, 103: .none,
+    ]
+
+    @Test(
+        arguments: [
+            (100, true), (101, true), (103, true), (300, true), (7, true), (102, true), (200, false),
+            (51, false),
+            (52, false), (999, true),
+        ] as [(Int32, Bool)])
+    func `is told by what it was started with, and by those above it`(sender: Int32, counts: Bool) {
+        let isOurs = NotifySender.isOurs(
+            sender, mark: { Self.marks[$0] },
+            entry: { pid in
+                Self.parents[pid].map {
+                    ProcessEntry(
+                        pid: pid, parent: $0, group: pid, session: pid, startTime: 1,
+                        state: UInt8(ascii: "S"))
+                }
+            }, isWarden: { $0.pid == 7 })
+        #expect(isOurs == counts)
     }
 }
