@@ -48,6 +48,21 @@ private struct Siesta: DispatchStage {
         }
     }
 
+    @Test func `holds nothing of how far a run is: later it is no news`() {
+        var rules = DispatchRules(
+            routing: Routing(routes: [Route(when: [.progress, .failed], to: ["hook"])]),
+            channels: [DispatchRules.Channel("hook", isLevel: false)])
+        rules.restraints["ops"] = Restraint()
+        rules.restraints["ops"]?.budget = 1
+        var progress = Matter(.runProgress(run))
+        progress.interruptions.note(on: "hook", "ops", at: noon, budget: 1)
+        func decide(_ dispatcher: Dispatcher) -> [Verdict.Action] {
+            dispatcher.dispatch(progress, by: rules, at: noon).map(\.action)
+        }
+        #expect(decide(Dispatcher()) == [.send(Dispatch(type: "run.progress", reason: "progress"))])
+        #expect(decide(Dispatcher(adding: [Siesta(channel: "hook")])) == [.suppress(.quietHours)])
+    }
+
     private func version(_ reason: RingReason, isDismissed: Bool = false, message: Bool = false) -> Matter {
         let fact = JobFact(run: 1, state: .failed, at: noon)
         let report = JobReport(job: "backup", news: .failed, fact: fact, sameFailures: 1, failures: 1)

@@ -117,6 +117,11 @@ package struct Dispatcher: Sendable {
             case .change(let changed):
                 if changed.isSilent, !dispatch.isSilent { silencer = stage.name }
                 dispatch = changed
+            // Of how far a run was then nobody wants to read later; what it comes to is an event of its own.
+            case .hold(let until, let reason, let rule) where matter.isProgress:
+                return Verdict(
+                    channel: channel.name, stage: stage.name, action: .suppress(reason), rule: rule,
+                    until: until)
             case .hold(let until, let reason, let rule):
                 let action = Verdict.Action.hold(dispatch, until: until, reason)
                 return Verdict(channel: channel.name, stage: stage.name, action: action, rule: rule)

@@ -174,8 +174,9 @@ package struct BudgetStage: DispatchStage {
         _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
         at now: Moment
     ) -> StageDecision {
-        guard !dispatch.isSilent, matter.canBeHeld, !matter.isWanted, matter.topic.urgency < .critical,
-            channel.audience != .pagers,
+        // Progress disturbs nobody.
+        guard !dispatch.isSilent, matter.canBeHeld, !matter.isWanted, !matter.isProgress,
+            matter.topic.urgency < .critical, channel.audience != .pagers,
             let budget = rules.restraint(of: matter.topic.bot).budget, matter.rings(on: channel.name),
             let room = matter.interruptions.room(within: budget, on: channel.name, matter.topic.bot, at: now)
         else { return .pass }

@@ -241,6 +241,9 @@ package struct Matter: Sendable {
         return version.reason.rings || owedOn.contains(channel)
     }
 
+    /// Whether it is how far a run is, as an event.
+    var isProgress: Bool { if case .fact(.runProgress) = subject { true } else { false } }
+
     /// Whether a rule may keep it back: what was asked for as a test is not, nor what is only a note of the past.
     var canBeHeld: Bool {
         switch subject {
