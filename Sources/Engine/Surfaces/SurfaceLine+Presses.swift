@@ -37,9 +37,26 @@ extension SurfaceLine {
         case .runAgain, .cancel, .pause, .resume:
             if let press = snapshot?.press(key) { await tools.act(press) }
             try await commit(changes.pressed(surface, key: key))
-        case nil: try await commit(changes.pressed(surface, key: key))
+        case nil:
+            guard try await mayAnswer(snapshot) else { return }
+            try await commit(changes.pressed(surface, key: key))
         }
         pressed.insert(remote)
+    }
+
+    /// A person typed a reply.
+    func reply(_ text: String, to remote: RemoteID) async throws(LedgerError) {
+        guard let surface = try await surface(remote),
+            try await mayAnswer(try await snapshot(of: surface.item))
+        else { return }
+        try await commit(changes.replied(surface, text) + saying(text, about: surface))
+        pressed.insert(remote)
+    }
+
+    /// Whether an answer to a question counts: nobody answers here what is not shown here, whatever the far end says.
+    private func mayAnswer(_ snapshot: ItemSnapshot?) async throws(LedgerError) -> Bool {
+        guard let snapshot, case .question = snapshot.content else { return true }
+        return !(try await notice(of: snapshot)).actions.isEmpty
     }
 
     /// Shows the buttons for which there was no room, in a notice that takes the place of the one that was pressed.

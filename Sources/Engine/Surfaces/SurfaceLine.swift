@@ -110,10 +110,7 @@ actor SurfaceLine: Keeper {
             if let revision, revision < surface.shown { return }
             try await closed(surface, remote, reason)
         case .action(let remote, let key): try await press(key, of: remote)
-        case .reply(let remote, let text):
-            guard let surface = try await surface(remote) else { return }
-            try await commit(changes.replied(surface, text) + saying(text, about: surface))
-            pressed.insert(remote)
+        case .reply(let remote, let text): try await reply(text, to: remote)
         case .answered(let item, let revision, let result):
             try await answered(item, Int64(revision), result)
         }

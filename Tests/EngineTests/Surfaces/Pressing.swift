@@ -13,14 +13,15 @@ import Tracking
 
     /// A tower with a desktop whose server says that it is `name`.
     private func tower(
-        _ name: String = "test", _ body: (Tower, NotificationServer) async throws -> Void
+        _ name: String = "test", bots: [String: BotProfile] = [:],
+        _ body: (Tower, NotificationServer) async throws -> Void
     ) async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address, "--name", name)
         let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
         try await Tower.run(
             keepers: [.items, .surfaces, .slots], channels: [desk],
-            routes: [Route(when: [.message, .question, .failed, .recovered], to: ["desk"])]
+            routes: [Route(when: [.message, .question, .failed, .recovered], to: ["desk"])], bots: bots
         ) { try await body($0, server) }
     }
 
@@ -144,6 +145,27 @@ import Tracking
             try server.press("mark-read", of: first.id)
             try await tower.until { try await tower.ledger.unread().isEmpty }
             #expect(try await tower.control.silences(all: true).isEmpty)
+        }
+    }
+
+    @Test func `answers no question whose text is hidden there`() async throws {
+        var manner = BotManner()
+        manner.hidesText = true
+        try await tower(bots: ["ops": BotProfile(name: "ops", manner: manner)]) { tower, server in
+            var asking = QuestionDraft(id: freshID(), "Deploy?", choices: ["yes", "no"])
+            asking.bot = "ops"
+            let id = try await tower.control.ask(asking).id
+            let call = try #require(try await server.next())
+            #expect(call.actions.isEmpty && !call.body.contains("Deploy"), "\(call)")
+            try await tower.until {
+                try await tower.ledger.surface(channel: "desk", item: "question:\(id)")?.remote != nil
+            }
+            try server.press("answer-1", of: call.id)
+            try server.reply("yes", to: call.id)
+            // What it reports comes in order.
+            try server.close(call.id, reason: 2)
+            try await tower.until { try await tower.eventTypes().contains(.itemDismissed) }
+            #expect(try await tower.eventTypes().contains(.itemActed) == false)
         }
     }
 
