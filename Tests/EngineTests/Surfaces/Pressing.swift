@@ -148,7 +148,8 @@ import Tracking
         }
     }
 
-    @Test func `answers no question whose text is hidden there`() async throws {
+    @Test(arguments: [false, true])
+    func `answers no question whose text is hidden there`(isTyped: Bool) async throws {
         var manner = BotManner()
         manner.hidesText = true
         try await tower(bots: ["ops": BotProfile(name: "ops", manner: manner)]) { tower, server in
@@ -160,8 +161,11 @@ import Tracking
             try await tower.until {
                 try await tower.ledger.surface(channel: "desk", item: "question:\(id)")?.remote != nil
             }
-            try server.press("answer-1", of: call.id)
-            try server.reply("yes", to: call.id)
+            if isTyped {
+                try server.reply("yes", to: call.id)
+            } else {
+                try server.press("answer-1", of: call.id)
+            }
             // What it reports comes in order.
             try server.close(call.id, reason: 2)
             try await tower.until { try await tower.eventTypes().contains(.itemDismissed) }
