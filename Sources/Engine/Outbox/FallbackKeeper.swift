@@ -216,9 +216,10 @@ package actor HeartbeatKeeper: Keeper {
         let message = Message(
             id: tools.makeID(), bot: OwnThread.bot, thread: OwnThread.heartbeat(channel).name,
             text: try await words(), at: now)
+        // Nobody has to read it: it is no unread message in a dock.
         _ = try await ledger.commit([
             .setFact(name: fact, value: "\(now.microseconds)"),
-            .insertMessage(MessageRecord(message: message)),
+            .insertMessage(MessageRecord(message: message, read: true)),
             .append(NewEvent(.messagePosted(Fact.Post(message.id, bot: message.bot, to: channel)), at: now)),
         ])
         return now + period

@@ -310,8 +310,7 @@ actor SurfaceLine: Keeper {
         guard try await ledger.fact(named: fact) != "\(surface.wanted)",
             let snapshot = try await snapshot(of: surface.item), snapshot.reason != .settled
         else { return nil }
-        let notice = NoticeComposer.compose(
-            snapshot, manner: configuration.bot(snapshot.bot).manner, jobIcon: nil)
+        let notice = try await notice(of: snapshot)
         var message = OwnThread.undelivered(
             by: channel.name, notice.title, notice.body,
             because: error?.sentence ?? keeper.knownTrouble?.1 ?? "not shown yet", id: tools.makeID(), at: now

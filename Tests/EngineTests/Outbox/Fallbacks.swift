@@ -259,6 +259,7 @@ import WebhookChannel
             tower.clock.advance(by: .seconds(5))
             try await delivered(tower, 1)
             #expect(try await server.record().body?.contains("Belfry is running: 0 jobs") == true)
+            #expect(try await tower.ledger.unread() == [:])
         }
         now = now + .seconds(10 * 86_400)
         try await run { tower in
