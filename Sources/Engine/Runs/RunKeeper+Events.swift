@@ -318,6 +318,9 @@ struct AskingRuns {
 // What jobs ask by datagrams.
 
 extension RunKeeper {
+    /// So many questions of a run are open at once: a job in a loop buries nobody.
+    private static let mostAsked = 16
+
     /// Asks a person for a run, once for each key; the run goes on.
     ///
     /// It is written at once, apart from the run's own steps: the same datagram again, or the job by that key, finds it.
@@ -330,6 +333,11 @@ extension RunKeeper {
         question.deadline = asked.openFor.map { now + $0 }
         do throws(LedgerError) {
             guard try await ledger.question(id: id) == nil else { return }
+            let open = try await ledger.openQuestions()
+            guard open.count(where: { $0.run == run.id }) < Self.mostAsked else {
+                return logger.notice(
+                    "what a job asked is left out: it asks too much", metadata: ["run.id": "\(run.name)"])
+            }
             _ = try await ledger.commitUnlessFenced(QuestionRecord(question, run: run.id).asking())
         } catch {
             logger.error(

@@ -217,6 +217,11 @@ private final class HeldPerformer: Performer {
             #expect(first.choices == ["yes", "no"] && first.fallback == "no")
             #expect(first.deadline == first.askedAt + .seconds(1800))
             #expect(asked.last?.question.takesText == true && asked.last?.question.deadline == nil)
+            // A job in a loop buries nobody.
+            for number in 1...20 { send("X_QUESTION=Question \(number)?") }
+            send("X_PROGRESS=0.8")
+            try await scene.live(run) { $0.progress == 0.8 }
+            #expect(try await scene.ledger.openQuestions().count == 16)
             bots.end(order) { $0.reply = "Done." }
             #expect(try await scene.end(of: run).state == .completed)
         }
