@@ -256,16 +256,14 @@ package struct NotifySender {
     ) -> Bool {
         var (pid, isOfOther) = (sender, false)
         for _ in 0..<depth where pid > 1 {
+            let seen = mark(pid)
+            if seen == .same { return true }
             guard let process = entry(pid) else { return true }
             // The warden's own children lose the mark only by showing a title of their own. And systemd-notify reports on
             // behalf of its parent, which is the warden where a job is nothing but that.
             if isWarden(process) { return !isOfOther }
-            switch mark(pid) {
-            case .same?: return true
-            case .other?: isOfOther = true
-            case nil where pid == sender: return true
-            case ProcessTable.Mark.none?, nil: break
-            }
+            if pid == sender, seen == nil { return true }
+            isOfOther = isOfOther || seen == .other
             pid = process.parent
         }
         return false
