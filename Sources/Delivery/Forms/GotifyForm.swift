@@ -23,13 +23,16 @@ package struct GotifyForm: HTTPForm {
 
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let notice = bulletin.notice
-        // A message can't be empty.
-        let isMarked = notice.markup != nil && !notice.body.isEmpty
+        let marked =
+            notice.markup.map { _ in FormText.markdown(bodyOf: notice, to: Self.longestText, in: .bytes) }
+            ?? ""
+        let isMarked = !marked.isEmpty
+        // A message can't be empty; and a line ends in Markdown where two blanks say so.
         let text =
             isMarked
-            ? FormText.markdown(bodyOf: notice, to: Self.longestText, in: .bytes)
+            ? marked.replacing("\n", with: "  \n")
             : FormText.fit(
-                notice.body.isEmpty ? notice.title : notice.body, to: Self.longestText, in: .bytes)
+                notice.plainBody.isEmpty ? notice.title : notice.plainBody, to: Self.longestText, in: .bytes)
         return JSON.object([
             "title": .string(FormText.fit(notice.title, to: 250)),
             "message": .string(text),

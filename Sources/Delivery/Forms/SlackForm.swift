@@ -32,13 +32,16 @@ package struct SlackForm: HTTPForm {
     private func blocks(_ bulletin: Bulletin) -> JSON {
         let notice = bulletin.notice
         let title = Self.block("header", FormText.fit(notice.title, to: Self.longestTitle))
-        let body =
-            notice.markup == nil
-            ? Self.block("section", FormText.fit(notice.body, to: Self.longestText)) : Self.richText(notice)
+        var body: JSON?
+        if notice.markup != nil {
+            body = Self.richText(notice)
+        } else if !notice.body.isEmpty {
+            body = Self.block("section", FormText.fit(notice.body, to: Self.longestText))
+        }
         return .object([
             "color": .string(bulletin.colourCode),
             "fallback": .string(FormText.fit(bulletin.headline, to: Self.longestText, as: .entities)),
-            "blocks": .array((notice.body.isEmpty ? [title] : [title, body]) + Self.links(notice)),
+            "blocks": .array([title] + (body.map { [$0] } ?? []) + Self.links(notice)),
         ])
     }
 
@@ -56,8 +59,8 @@ package struct SlackForm: HTTPForm {
         ]
     }
 
-    /// Text in its styles, in which no character is a mark: Slack's mrkdwn has no way to escape one.
-    private static func richText(_ notice: Notice) -> JSON {
+    /// Text in its styles, in which no character is a mark: Slack's mrkdwn has no way to escape one; nil: there is none.
+    private static func richText(_ notice: Notice) -> JSON? {
         let text = MarkedText(notice).cut(to: longestText) { $0.text.utf16.count }
         var elements: [JSON] = []
         for (index, line) in text.lines.enumerated() {
@@ -74,6 +77,7 @@ package struct SlackForm: HTTPForm {
                 ])
             }
         }
+        guard !elements.isEmpty else { return nil }
         let section = JSON.object(["type": .string("rich_text_section"), "elements": .array(elements)])
         return .object(["type": .string("rich_text"), "elements": .array([section])])
     }

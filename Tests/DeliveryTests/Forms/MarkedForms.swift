@@ -57,6 +57,15 @@ import Tracking
         #expect(try discord("a \\* b ||c|| <@1> # d") == "a \\* b \\|\\|c\\|\\| \\<@1\\> \\# d")
     }
 
+    @Test func `keeps its lines apart on Gotify, and is no empty message where nothing but marks is left`()
+        throws
+    {
+        #expect(try Sample.gotify().json(bulletin("one\n- two"))?["message"]?.text == "one  \n  \n• two")
+        let empty = bulletin("```\n```")
+        #expect(try Sample.gotify().json(empty)?["message"]?.text == "t")
+        #expect(try Sample.slack().json(empty)?["attachments"]?[0]?["blocks"]?.elements.count == 1)
+    }
+
     @Test func `is rich text for Slack, whose own marks can't be escaped`() throws {
         let elements = try slack("**Done** ~x~ <!channel> `c` [p](https://e.org)\n- one")
         #expect(
