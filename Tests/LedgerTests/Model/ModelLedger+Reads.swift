@@ -337,6 +337,8 @@ extension ModelLedger: OutboxReading, EventReading {
 
     func nextFallback() -> Moment? { allFallbacks.map(\.dueAt).min() }
 
+    func fallbackCount() -> Int { allFallbacks.count }
+
     func fallbacks(dueBy moment: Moment, limit: Int) -> [FallbackRecord] {
         let due = allFallbacks.filter { fallback in
             fallback.dueAt <= moment || outbox.first { $0.id == fallback.outbox }?.state.isSettled ?? true
