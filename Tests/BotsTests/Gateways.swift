@@ -253,6 +253,22 @@ private final class GatewayScene: Sendable {
         #expect(second.gateway.executed.count == 1 && second.sends == 1)
     }
 
+    @Test func `is known to the next daemon as one that the gateway had, though that lost it`() async throws {
+        let first = try await GatewayScene { $0.reply(with: .init("One ", "two.", pauseAfter: 1)) }
+        first.start()
+        _ = await first.gateway.request("chat.send")
+        first.pool.close()
+        try await first.gateway.kill()
+        try await first.gateway.restart()
+        let second = try await GatewayScene(after: first)
+        #expect(second.sentPrompts.map(\.isTaken) == [false])
+        _ = try await second.performer.connect()
+        #expect(try await second.end().end.fault?.reason == .truncated)
+        // Else a later prompt of the same words would be taken for one that it had before.
+        #expect(second.sentPrompts.map(\.isTaken) == [true])
+        #expect(second.gateway.executed.count == 1)
+    }
+
     @Test func `is sent by the next daemon where the first one waited for its gateway`() async throws {
         let first = try await GatewayScene()
         _ = await first.gateway.request("connect")

@@ -144,8 +144,9 @@ final class GatewayTalk {
     private func found(_ finding: RunRecovery?, _ next: AsyncStream<Step>.Continuation) -> Task<Void, Never>?
     {
         switch finding {
-        case .isRunning, .replied: isTaken = true
-        default: break
+        // One that it lost stands in its history, too, where a later one of the same words must not be taken for it.
+        case .isRunning, .replied, .failed, .lost: isTaken = true
+        case .neverSent, nil: break
         }
         switch finding {
         case .isRunning, nil: return check(next, after: Self.interval)
