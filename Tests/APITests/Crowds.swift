@@ -1,6 +1,7 @@
 import API
 import APIClient
 import APIServer
+import Dispatch
 import Host
 import TestSupport
 import Testing
@@ -20,6 +21,23 @@ private struct Door: APIHandler {
                 for await _ in never.stream {}
             }
         default: .failure(APIError(.notInThisVersion))
+        }
+    }
+}
+
+/// Answers items late by a stream, and signals when one ended that nobody reads.
+private struct LateDoor: APIHandler {
+    let router = EndpointRouter(Endpoints.all)
+    let left: AsyncStream<Never>
+    let begun = DispatchSemaphore(value: 0)
+    let ended = DispatchSemaphore(value: 0)
+
+    func respond(to request: APIRequest) async -> APIResponse {
+        begun.signal()
+        for await _ in left {}
+        return .stream(contentType: "text/plain") { [ended] writer in
+            for await _ in writer.closed {}
+            ended.signal()
         }
     }
 }
@@ -93,6 +111,30 @@ private struct Door: APIHandler {
                 let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
                 withExtendedLifetime(streams) {}
+            }
+        }
+    }
+
+    @Test func `ends a stream whose reader left before its first byte, or finds no place`() async throws {
+        var limits = ConnectionLimits()
+        limits.streams = 1
+        let (leaves, left) = AsyncStream.makeStream(of: Never.self)
+        let door = LateDoor(left: leaves)
+        try await whileServing(door, limits: limits) { client in
+            try await blocking {
+                let leaving = try UnixSocket(path: client.socket)
+                try leaving.write(Array("GET /v1/items HTTP/1.1\r\nhost: x\r\n\r\n".utf8))
+                door.begun.wait()
+            }
+            // It has left while its answer was made.
+            left.finish()
+            try await blocking {
+                door.ended.wait()
+                // Who stays has the only place: the next one finds none.
+                let staying = try client.open(Endpoints.items())
+                #expect(throws: APIError.self) { try client.open(Endpoints.items()) }
+                door.ended.wait()
+                withExtendedLifetime(staying) {}
             }
         }
     }

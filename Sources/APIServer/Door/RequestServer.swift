@@ -88,6 +88,13 @@ package enum APIResponse: Sendable {
     package static let done = APIResponse.whole(status: 204, contentType: "", bytes: [])
 }
 
+/// A reader who left before the first byte.
+private struct AbsentReader: BodyWriter {
+    let closed = AsyncStream<Never> { $0.finish() }
+
+    mutating func write(_ bytes: [UInt8]) throws { throw APIError(.stopping) }
+}
+
 /// Takes the parts of an answer.
 package protocol BodyWriter {
     /// Ends when the connection does: nobody reads what is written from then on.
@@ -194,8 +201,11 @@ struct RequestServer: Sendable {
             response = await AwaitedAnswer(work: work).value(untilEndOf: channel)
             place.end()
         }
-        guard case .stream = response else { return try await write(response, writer, on: channel) }
+        guard case .stream(_, _, let stream) = response else {
+            return try await write(response, writer, on: channel)
+        }
         guard let place = count.beginStream() else {
+            await abandon(stream)
             return try await write(.failure(Self.tooBusy), writer, on: channel)
         }
         defer { place.end() }
@@ -247,13 +257,27 @@ struct RequestServer: Sendable {
             var fields = Self.fields(extra)
             fields[.contentType] = contentType
             fields[.cacheControl] = "no-store"
-            let body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
+            let body: any ResponseBodyWriter
+            do {
+                body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
+            } catch {
+                await abandon(write)
+                throw error
+            }
             var sink: any BodyWriter = ConnectionWriter(
                 writer: body, closed: closed ?? AsyncStream { $0.finish() })
             // It may read files and compute: other connections share the loop's thread.
             try await withTaskExecutorPreference(WorkerPool.current) { try await write(&sink) }
             try await body.finish(nil)
         }
+    }
+
+    /// Has a stream end whose reader left before its first byte: what was begun for the reader is undone by it.
+    @concurrent
+    private func abandon(_ write: @concurrent @Sendable (inout any BodyWriter) async throws -> Void) async {
+        var sink: any BodyWriter = AbsentReader()
+        // It can only fail as it does for any reader who left.
+        await withTaskExecutorPreference(WorkerPool.current) { try? await write(&sink) }
     }
 
     private static func fields(_ extra: [String: String]) -> HTTPFields {
