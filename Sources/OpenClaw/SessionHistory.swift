@@ -88,8 +88,10 @@ package enum RunRecovery: Hashable, Sendable {
     case replied(String)
     /// It failed.
     case failed(String)
-    /// The gateway has ended it, or was itself ended, and has no reply.
+    /// The gateway had it, and has ended it or was itself ended: there is no reply.
     case lost
+    /// It may stand before all that the gateway shows.
+    case notShown
     /// It never arrived.
     case neverSent
 
@@ -123,7 +125,7 @@ package enum RunRecovery: Hashable, Sendable {
         guard let own else {
             // What is not shown may have been said before what is.
             let isBeforeAll = history.isCut && (history.rows.first?.at.map { $0 > sent } ?? true)
-            self = wait == .ok ? .replied("") : isBeforeAll ? .lost : .neverSent
+            self = wait == .ok ? .replied("") : isBeforeAll ? .notShown : .neverSent
             return
         }
         let after = history.rows[(own + 1)...].prefix { $0.role != .user }
@@ -137,16 +139,33 @@ package enum RunRecovery: Hashable, Sendable {
     }
 
     /// The row after those of the earlier prompts that the gateway has taken.
+    ///
+    /// Each of them has a row. Of the others nobody knows: a row without the reply of the one looked for may be theirs.
     private static func end(
         of earlier: [SentPrompt], before sent: Moment, in history: SessionHistory
     ) -> Int {
-        earlier.filter { $0.isTaken && $0.at < sent }.reduce(0) { start, prompt in
-            let row = history.rows[start...].firstIndex { row in
-                row.role == .user && prompt.isShown(by: row)
-                    && row.at.map { $0 <= prompt.at + tolerance } ?? false
+        var start = 0
+        var doubtful = 0
+        for prompt in earlier where prompt.at < sent {
+            guard prompt.isTaken else {
+                doubtful += 1
+                continue
             }
-            return row.map { $0 + 1 } ?? start
+            let candidates = history.rows[start...].indices.lazy.filter { place in
+                let row = history.rows[place]
+                return row.role == .user && prompt.isShown(by: row)
+                    && row.at.map { $0 <= prompt.at + tolerance } ?? false
+            }.prefix(1 + doubtful)
+            let places = Array(candidates)
+            let replied = places.firstIndex { place in
+                let after = history.rows[(place + 1)...].prefix { $0.role != .user }
+                return after.contains { $0.role == .assistant && prompt.end?.isShown(by: $0) == true }
+            }
+            guard !places.isEmpty else { continue }
+            start = places[replied ?? 0] + 1
+            doubtful -= replied ?? 0
         }
+        return start
     }
 
     /// Gateways put a time in front of what people say, and leave white space out.

@@ -146,13 +146,13 @@ final class GatewayTalk {
         switch finding {
         // One that it lost stands in its history, too, where a later one of the same words must not be taken for it.
         case .isRunning, .replied, .failed, .lost: isTaken = true
-        case .neverSent, nil: break
+        case .notShown, .neverSent, nil: break
         }
         switch finding {
         case .isRunning, nil: return check(next, after: Self.interval)
         case .replied(let text): apply(assembly.receive(whole: text))
         case .failed(let why): fail(.server, why)
-        case .lost: fail(.truncated, "it no longer knows the prompt")
+        case .lost, .notShown: fail(.truncated, "it no longer knows the prompt")
         case .neverSent: return send(next)
         }
         return nil
