@@ -141,8 +141,9 @@ import Timeline
 }
 
 @Suite struct `who reports on a run's socket` {
-    /// Below the warden, 7: the run's shell, 100, with a child, 101; another run, 200; one with a title of its own, 300. Beside
-    /// it a login, 50, with a shell, 51, and what that started, 52; below the run's shell a program of another user, 102, with
+    /// Below the warden, 7: the run's shell, 100, with a child, 101; another run, 200; one with a title of its own, 300.
+    ///
+    /// Beside it a login, 50, with a shell, 51, and what that started, 52; below the run's shell a program of another user, 102, with
     /// a child, 103.
     private static let parents: [Int32: Int32] = [
         7: 1, 100: 7, 101: 100, 200: 7, 300: 7, 50: 1, 51: 50, 52: 51, 102: 100, 103: 102,
