@@ -27,11 +27,15 @@ private final class DaemonSide {
             AgentDesktop(name: "desk", form: DesktopForm(), user: "anna", hub: hub, clock: clock),
             AgentDesktop(name: "other", form: DesktopForm(), user: "bob", hub: hub, clock: clock))
         let (channel, other) = (side.channel, side.other)
+        let serving = Task { try await hub.run() }
+        defer { serving.cancel() }
         try await withThrowingTaskGroup { group in
-            group.addTask { try await hub.run() }
             group.addTask { try await channel.run() }
             group.addTask { try await other.run() }
             try await body(side)
+            // As a daemon stops: its channels end when no agent is connected, so that none is told to take things away.
+            serving.cancel()
+            _ = await serving.result
             group.cancelAll()
             do { try await group.waitForAll() } catch is CancellationError {}
         }
