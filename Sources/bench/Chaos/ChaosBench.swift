@@ -81,8 +81,7 @@ enum ChaosBench {
         try speakInPeace(after: rounds, in: home)
         var faults = course.faults
         if home.gateway.hasEnded { faults.append("the gateway ended by itself") }
-        if try !home.settle(within: 120) { faults.append("it does not come to rest") }
-        home.stop()
+        if try !(await home.comeToRest(within: 120)) { faults.append("it does not come to rest") }
         let kills = course.kills
         let verdict = try await ChaosVerdict(
             of: home, kills: kills, threads: course.threads, webhooks: ["hook": steady, "sick": sick],

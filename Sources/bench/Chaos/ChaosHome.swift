@@ -1,6 +1,7 @@
 import CronBench
 import Glibc
 import Host
+import LedgerSQLite
 import Timeline
 import Tracking
 
@@ -265,6 +266,23 @@ final class ChaosHome {
         var running: Int
         var queued: Int
         var outbox: Outbox
+    }
+
+    /// Waits until nothing is under way, ends the daemon, and starts it again for what still waits for more of its
+    /// thread: `status` does not count it; false when that takes `seconds`.
+    func comeToRest(within seconds: Double) async throws -> Bool {
+        let watch = Stopwatch()
+        while try settle(within: seconds - watch.seconds) {
+            stop()
+            let ledger = try SQLiteLedger(path: folder + "/state/ledger.sqlite")
+            let waiting = try await ledger.itemsToWake(limit: 1)
+            await ledger.close()
+            // What repeats itself after hours is nothing to wait for.
+            if waiting.allSatisfy({ $0.flushAt.map { $0 > .now + .seconds(60) } ?? true }) { return true }
+            try launch()
+        }
+        stop()
+        return false
     }
 
     /// Lists every job again, pauses them all and waits until nothing is under way; false when that takes `seconds`.
