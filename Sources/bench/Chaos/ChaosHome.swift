@@ -1,6 +1,7 @@
 import CronBench
 import Glibc
 import Host
+import Ledger
 import LedgerSQLite
 import Timeline
 import Tracking
