@@ -27,8 +27,10 @@ enum GatewayBench {
         let talker = try await GatewayEmulator(manner)
         let folder = try BenchFolder()
         try SmallFile.replace(folder.path + "/token", with: Array("shared-token\n".utf8))
+        // With the environment that the units give it.
         let daemon = try BenchDaemon(
-            folder: folder.path, configuration: configuration(count, idle, talker, folder.path))
+            folder: folder.path, configuration: configuration(count, idle, talker, folder.path),
+            environment: ["MALLOC_ARENA_MAX": "2"])
         defer { daemon.end() }
         let watch = Stopwatch()
         while idle.clients < count || talker.clients < 1 {
