@@ -216,7 +216,8 @@ enum ChaosBench {
             \(verdict.deliveries) deliveries, \(refused) of them refused in outages; \(verdict.talk.replied) prompts \
             replied to, \(verdict.talk.cut) cut off, \(verdict.talk.written) replies of a program, \
             \(verdict.talk.outlived) of them across a kill, \(verdict.rung) rings of replies, \
-            \(verdict.talk.answered) sayings answered; the gateway killed \
+            \(verdict.talk.answered) sayings answered, \
+            \(verdict.talk.summaries) summaries; the gateway killed \
             \(gatewayKills) times, \(verdict.gateway.replied) prompts replied to, \(verdict.gateway.outlived) of them across a \
             kill of the daemon, \(verdict.gateway.lost) lost by it, \(verdict.gateway.unsent) never sent
             """)

@@ -3,6 +3,7 @@ import Grouping
 import Host
 import Ledger
 import LedgerSQLite
+import Prompting
 import Timeline
 import Tracking
 
@@ -101,6 +102,8 @@ struct ChaosTalkVerdict {
     private(set) var written = 0
     private(set) var outlived = 0
     private(set) var answered = 0
+    /// How many summaries of the conversation the bots were asked for.
+    var summaries: Int { asked.count(where: \.isSummary) }
     /// What is wrong; empty when all is well.
     private(set) var faults: [String] = []
 
@@ -225,12 +228,15 @@ struct ChaosTalkVerdict {
             }
         }
         for (reply, logs) in logged where logs.count > 1 { fault("reply-\(reply) is in \(logs.count) logs") }
-        for (number, reply) in asked.enumerated() where logged[number] == nil {
+        // A summary of a long conversation is asked for beside its prompts, and is in no log.
+        for (number, reply) in asked.enumerated() where logged[number] == nil && !reply.isSummary {
             if places[number] != nil { fault("reply-\(number) is in a message and in no log") }
             if !wasKilled(soonAfter: reply) { fault("reply-\(number) to \(reply.model) was lost") }
         }
         for (bot, runs) in Dictionary(grouping: runs, by: \.bot) {
-            let (times, tries) = (asked.count { $0.model == bot }, runs.reduce(0) { $0 + $1.attempt })
+            let (times, tries) = (
+                asked.count { $0.model == bot && !$0.isSummary }, runs.reduce(0) { $0 + $1.attempt }
+            )
             if times > tries { fault("\(bot) was asked \(times) times in \(tries) attempts") }
         }
     }
@@ -241,4 +247,9 @@ struct ChaosTalkVerdict {
         let began = Moment.now - (ContinuousClock.now - first)
         return kills.contains { began - .seconds(1) < $0 && $0 < began + .seconds(1) }
     }
+}
+
+extension BareProvider.Reply {
+    /// Whether the bot's own summary of its conversation was asked for.
+    fileprivate var isSummary: Bool { prompt.contains(SummaryText.request) }
 }
