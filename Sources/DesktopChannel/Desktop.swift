@@ -16,7 +16,7 @@ package actor Desktop: LevelChannel {
     package nonisolated var form: any ChannelForm { desktopForm }
     /// Always the same: whoever serves the session's desktop.
     package nonisolated let identity = "desktop"
-    /// Servers coming and going, what was closed, what was pressed; the same state is never said twice.
+    /// Servers that appear and vanish, what was closed, what was pressed; the same state is never reported twice.
     package nonisolated let signals: AsyncStream<SurfaceSignal>
 
     /// How long a server that answers other things may owe an answer.
@@ -186,7 +186,7 @@ package actor Desktop: LevelChannel {
             let noBus = await serve()
             let problem = visit?.problem
             server.forget()
-            // Jobs end with the connection that made them, and signals are subscribed to anew.
+            // Jobs end with the connection that made them, and signals are subscribed to again.
             views.adopt(nil)
             visit = nil
             if Task.isCancelled { return }
@@ -316,7 +316,7 @@ package actor Desktop: LevelChannel {
         }
         let profile = try await ServerProfile(
             owner: owner, bus: visit?.busID ?? "", on: connection, deadline: desktopForm.deadline)
-        guard server.candidate == owner else { return }  // it has gone again while it was asked
+        guard server.candidate == owner else { return }  // it vanished while it was asked
         visit?.startPause = Backoff()
         resume(profile)
     }

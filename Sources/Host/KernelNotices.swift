@@ -251,7 +251,8 @@ package final class NetworkNotices: Sendable {
 
     /// Calls `notify` with each change from now on, on a thread of its own: it must be short and must not wait.
     ///
-    /// Nobody is told what is there already. Where the kernel had more to report than there was room for, some are missing.
+    /// What exists already is not reported. Where the kernel had more to report than there was room for,
+    /// some are missing.
     /// Ends with this value.
     /// - Throws: where this machine has no routing sockets, or a sandbox forbids them.
     package init(_ notify: @escaping @Sendable ([NetworkChange]) -> Void) throws(HostError) {

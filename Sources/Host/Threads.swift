@@ -257,7 +257,7 @@ private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
 /// A thread that runs what it is given, one closure after the other, and sleeps in the kernel between them.
 ///
 /// For work that must stay on one thread and that others wait for: waking it is one system call, and it is never
-/// started anew, as the workers of a pool are after a rest. It ends when nobody holds it any more, after what it was
+/// started again, as the workers of a pool are after a rest. It ends when nobody holds it any more, after what it was
 /// given.
 package final class SerialThread: Sendable {
     private let inbox = WorkInbox()

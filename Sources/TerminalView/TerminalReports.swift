@@ -36,7 +36,7 @@ package struct TerminalReports: Sendable {
     }
 }
 
-/// Tells a terminal of each run and of all together.
+/// Reports each run, and all of them together, to a terminal.
 ///
 /// A report replaces the last one of its run, so only what is new is sent. A run that ended is reported as done or failed
 /// once, and stays until the view is left.
@@ -68,7 +68,7 @@ struct StatusReports: Sendable {
             next[id] = record
             if shown[id] != record { sequences.append(Self.sequence(record, id: id, title: live.task.run)) }
         }
-        // Runs that are no longer told of have ended, or left the list.
+        // Runs that are no longer reported have ended, or left the list.
         for id in shown.keys.sorted() where next[id] == nil {
             sequences.append(Array("\u{1B}]7501;state=clear:id=\(id)\u{1B}\\".utf8))
         }

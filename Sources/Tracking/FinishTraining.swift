@@ -60,7 +60,7 @@ public struct RunProfile: Hashable, Sendable, Codable {
     public let largestGap: Double
     /// The phases it named, in the order in which it came to them; at most 16.
     public let phases: [PhaseTime]
-    /// What tells the argument lists of commands of one name apart; absent where all runs do the same.
+    /// Distinguishes the argument lists of commands of one name; absent where all runs do the same.
     public var arguments: UInt32?
 
     /// The profile of a run that reported no progress and took `total` seconds.
@@ -95,7 +95,7 @@ public struct RunProfile: Hashable, Sendable, Codable {
         self.phases = phases
     }
 
-    /// What tells this argument list from others of the same program, the same for each run of it.
+    /// A number that distinguishes this argument list from others of the same program, the same for each run.
     public static func mark(ofArguments list: [String]) -> UInt32 {
         // FNV-1a, with a zero byte behind each argument as the kernel has it.
         var hash: UInt32 = 2_166_136_261
@@ -329,7 +329,7 @@ struct FinishTraining: Hashable, Sendable {
 
 /// A job that takes longer from run to run, or shorter: its past runs, as they would be today.
 enum Drift {
-    /// With fewer runs than this a trend can't be told from luck.
+    /// With fewer runs than this a trend can't be distinguished from chance.
     private static let least = 8
     /// How sure a trend has to be, in deviations of a test that knows no trend; of each half of the runs, somewhat.
     private static let sure = 2.4

@@ -167,7 +167,7 @@ extension OutputScanner {
 
         /// Whether `match` is no fall, and means the same as the values before it.
         mutating func follows(_ match: ProgressMatch) -> Bool {
-            // `Receiving objects` after `Counting objects` begins anew, and is no fall.
+            // `Receiving objects` after `Counting objects` begins again, and is no fall.
             let isNext = hasSteadyTitle && match.title != nil && match.title != title
             note(match)
             guard match.value >= last || isNext, match.scale != .either || isPercent || match.value <= 1

@@ -33,7 +33,7 @@ private final class DaemonSide {
             group.addTask { try await channel.run() }
             group.addTask { try await other.run() }
             try await body(side)
-            // As a daemon stops: its channels end when no agent is connected, so that none is told to take things away.
+            // As a daemon stops: its channels end when no agent is connected, so that none is asked to close anything.
             serving.cancel()
             _ = await serving.result
             group.cancelAll()

@@ -132,7 +132,7 @@ import Tracking
         let gateway = try await GatewayEmulator()
         gateway.put(job: Self.job(next: try Self.nextBrief()))
         let belfry = try await home(gateway)
-        // The gateway does it, and is gone before it has answered.
+        // The gateway does it, and closes the connection before it has answered.
         gateway.change { $0.swallows = ["cron.update"] }
         async let refused = belfry.run("import", "openclaw", "--take-over", "j-1")
         _ = await gateway.request("cron.update")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `the jobs that a file takes over` {
-    /// What tells two jobs apart: not who made them, nor what happened to them.
+    /// What distinguishes two jobs: not who made them, nor what happened to them.
     private static let own: Set<String> = ["origin", "at", "revision", "nextAt", "lastRun", "paused"]
 
     private func shown(_ belfry: Belfry) async throws -> [String: JSON] {

@@ -13,22 +13,22 @@ import Timeline
         return (parent, try ProcessHandle(pid: pid, startTime: entry.startTime))
     }
 
-    /// Whether the kernel tells others than the parent how a process ended: since 6.15.
-    private static let isTold: Bool = {
+    /// Whether the kernel reports to others than the parent how a process ended: since 6.15.
+    private static let isReported: Bool = {
         let release = (try? SmallFile.text("/proc/sys/kernel/osrelease")) ?? ""
         let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
         return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 15)
     }()
 
     @Test(arguments: [("exit 7", ProcessEnd.code(7)), ("kill -TERM $$", .signal(SIGTERM))])
-    func `has ended as its parent was told, where the kernel tells others`(last: String, end: ProcessEnd)
+    func `has ended as its parent saw, where the kernel reports it to others`(last: String, end: ProcessEnd)
         async throws
     {
         let (parent, handle) = try await grandchild(
             "exec 3<&0; sh -c 'read go <&3; \(last)' & echo $!; wait $!; read end")
         try parent.write("go")
         let known = try await blocking { try handle.waitForEnd(patience: .seconds(60)) }
-        #expect(known == (Self.isTold ? end : nil))
+        #expect(known == (Self.isReported ? end : nil))
         await parent.end()
     }
 

@@ -30,7 +30,7 @@ package final class RefusingPort: Sendable {
     package let port: Int
     private let socket: Descriptor
 
-    /// A port for a server of the test that can't be told to take any.
+    /// A port for a server of the test that can't be asked to take any.
     ///
     /// The system gives it neither to a client's connection nor to who asks for any port.
     package static func makeFree() throws(HostError) -> Int {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Where agents of users connect, and who of them shows which channels.
 ///
-/// An agent gets what channels of its own user send, and nothing else: the kernel says whose it is.
+/// An agent gets what channels of its own user send, and nothing else: the kernel confirms whose it is.
 package final class AgentHub: Sendable {
     private final class Seat: Sendable {
         let link: AgentLink
@@ -157,7 +157,7 @@ package final class AgentHub: Sendable {
         }
     }
 
-    // MARK: What they say
+    // MARK: What they send
 
     /// Returns whether it may go on.
     private func receive(_ frame: AgentFrame, from seat: Seat) -> Bool {

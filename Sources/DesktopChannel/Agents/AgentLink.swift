@@ -4,7 +4,7 @@ package import Host
 import Synchronization
 import Tracking
 
-/// What a daemon and the agent of a user say to each other: one object of JSON a line.
+/// What a daemon and the agent of a user send each other: one object of JSON a line.
 ///
 /// It only grows: what one side does not know it leaves alone.
 package struct AgentFrame: Hashable, Sendable, Codable {
@@ -100,7 +100,7 @@ package struct AgentReport: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether it says who is there, so that a later one makes it void.
+    /// Whether it reports who is there, so that a later one replaces it.
     package var isPresence: Bool { [.available, .unavailable, .absent].contains(kind) }
 
     /// The signal; nil: a part of it is missing.

@@ -13,7 +13,7 @@ package actor DesktopAgent {
     private struct Seat {
         var desktop: any LevelChannel
         var task: Task<Void, Never>
-        /// What it said last of who is there.
+        /// Its last report of who is there.
         var presence: AgentReport?
         /// What shows each item, whether the daemon got to know it or not.
         var shown: [ItemKey: RemoteID] = [:]
@@ -101,7 +101,7 @@ package actor DesktopAgent {
         }
     }
 
-    /// Shows what the channel sends from now on; what it was told before it is told again.
+    /// Shows what the channel sends from now on, and reports to it again what it may have missed.
     private func serve(_ channel: String) {
         if seats[channel] == nil {
             let desktop = make(channel)
@@ -137,7 +137,7 @@ package actor DesktopAgent {
         if served.contains(channel) { link?.send(frame) }
     }
 
-    /// Says who is there, which is not kept: the next daemon is told again.
+    /// Reports who is there, which is not kept: the next daemon gets it again.
     private func send(_ presence: AgentReport, of channel: String) {
         var frame = AgentFrame(.report, channel: channel)
         frame.report = presence
@@ -211,7 +211,7 @@ package final class AgentDesktop: LevelChannel {
 
     private var missing: String { "belfry agent does not run in the session of \(user)" }
 
-    // MARK: What the agent says
+    // MARK: What the agent reports
 
     func receive(_ frame: AgentFrame, from instance: String) {
         switch frame.kind {
@@ -228,7 +228,7 @@ package final class AgentDesktop: LevelChannel {
         case .report:
             guard let report = frame.report, let known = report.signal else { return }
             guard let number = frame.number else {
-                // Who is there is said again to each daemon, and counts as often as it is said.
+                // Who is there is reported to each daemon again, and counts each time.
                 if report.isPresence { signal.yield(known) }
                 return
             }

@@ -24,7 +24,7 @@ enum ExecEnd {
         return .ended(record.withoutStatus)
     }
 
-    /// What a terminal is told of it.
+    /// The end as it is reported to a terminal.
     var ofContext: CommandContext.End {
         guard case .ended(let record) = self else { return .unknown }
         return record.signal.map { .signal($0) } ?? record.exitCode.map { .code($0) } ?? .unknown
