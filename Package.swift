@@ -93,11 +93,10 @@ let programs: [Target] = [
     program(
         "bench",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "OpenClaw", "Ledger",
-            "LedgerSQLite",
+            "Timeline", "Tracking", "Grouping", "Delivery", "Prompting", "OpenClaw", "Ledger", "LedgerSQLite",
             "Engine", "WardenProtocol", "TerminalView", "Bots", "GatewayClient", "DBus", "Curl",
-            "WebhookChannel", "Host",
-            "API", "APIClient", "CronBench", "CLinux", "TestSupport", .sqlite, .logging,
+            "WebhookChannel", "Host", "API", "APIClient", "CronBench", "CLinux", "TestSupport", .sqlite,
+            .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]
@@ -137,16 +136,12 @@ let suites: [Target] = [
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "OpenClaw",
             "Ledger", "LedgerSQLite", "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl",
-            "WebhookChannel",
-            "TestSupport", "belfry-warden", .logging,
+            "WebhookChannel", "TestSupport", "belfry-warden", .logging,
         ]),
     suite("DBusTests", ["DBus", "TestSupport"]),
     suite(
         "DesktopChannelTests",
-        [
-            "Timeline", "Tracking", "Grouping", "Delivery", "DBus", "DesktopChannel", "Host", "TestSupport",
-            .logging,
-        ]),
+        ["Timeline", "Grouping", "Delivery", "DBus", "DesktopChannel", "Host", "TestSupport", .logging]),
     suite("CurlTests", ["Curl", "TestSupport"]),
     suite(
         "WebhookChannelTests",
@@ -174,9 +169,8 @@ let suites: [Target] = [
     suite(
         "APITests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
-            "LedgerSQLite", "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API",
-            "APIClient", "APIServer",
+            "Timeline", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
+            "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API", "APIClient", "APIServer",
             "TestSupport", "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
         ]),
     suite(

@@ -1,5 +1,3 @@
-import Tracking
-
 /// What the terminal should show below its scrollback: one line a run, as a value.
 package struct Frame: Hashable, Sendable {
     /// The lines, from above; none is wider than the terminal less one cell.

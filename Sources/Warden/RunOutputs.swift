@@ -1,6 +1,5 @@
 import Host
 import Performing
-import Timeline
 import WardenProtocol
 
 /// Reads what live runs print and report: into the log, and copies to the daemon and to whoever is attached.

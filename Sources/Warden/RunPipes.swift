@@ -1,7 +1,6 @@
 import Glibc
 import Host
 import Performing
-import WardenProtocol
 
 /// One of the two streams a job writes to.
 ///

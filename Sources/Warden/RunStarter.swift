@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 import Host
 import Performing
-import Timeline
 import Tracking
 import WardenProtocol
 

@@ -1,7 +1,6 @@
 import Glibc
 import Host
 import Performing
-import Timeline
 import WardenProtocol
 
 /// What runs print, report and read, while they live and after.

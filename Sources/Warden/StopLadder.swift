@@ -1,7 +1,5 @@
 import Host
 import Performing
-import Timeline
-import WardenProtocol
 
 /// How a run is ended: asked at its timeout, on a cancel or when it is lost, killed after its grace, given up on at
 /// last.

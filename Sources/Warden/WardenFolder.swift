@@ -1,8 +1,6 @@
 import Glibc
 import Host
 import Performing
-import Timeline
-import WardenProtocol
 
 /// The folder of a warden: its lock, where its socket and its records are, and how another one takes its place.
 final class WardenFolder {

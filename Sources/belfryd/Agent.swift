@@ -1,10 +1,7 @@
 import ArgumentParser
-import Delivery
 import DesktopChannel
 import Glibc
 import Host
-import Logging
-import Timeline
 
 /// Shows on this session's desktop what the system daemon sends to channels of this user.
 struct Agent: AsyncParsableCommand {

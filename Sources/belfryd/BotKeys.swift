@@ -9,7 +9,6 @@ import Ledger
 import Prompting
 import Settings
 import Synchronization
-import Timeline
 import Tracking
 
 /// The bots whose keys could not be read, to be tried again.

@@ -8,7 +8,6 @@ import Glibc
 import Host
 import Ledger
 import Settings
-import Timeline
 
 /// The configuration file, the `jobs.d` folder beside it, and the secrets they name.
 struct ConfigurationFiles: Sendable {

@@ -14,7 +14,6 @@ import Performing
 import ProgramChannel
 import Prompting
 import Settings
-import Timeline
 import WardenProtocol
 
 /// What the keepers stand on: the clock, the zones, the configuration in use and the ledger.

@@ -11,7 +11,6 @@ import Host
 import Ledger
 import Logging
 import ServiceLifecycle
-import Settings
 import Timeline
 import WardenProtocol
 

@@ -8,7 +8,6 @@ import Engine
 import Glibc
 import Grouping
 import Host
-import Ledger
 import LedgerSQLite
 import Logging
 import Performing

@@ -3,7 +3,6 @@ import Glibc
 import Host
 import Performing
 import ProgramChannel
-import Timeline
 import WardenProtocol
 
 extension Terminal {

@@ -5,7 +5,6 @@ import Host
 import Ledger
 import LedgerSQLite
 import Logging
-import Timeline
 import WebhookChannel
 
 /// The whole way of signed webhooks, from rows that wait in the ledger to their receipts, over eight channels.

@@ -1,5 +1,4 @@
 import CLinux
-import Cron
 import Engine
 import Glibc
 import Host

@@ -3,7 +3,6 @@ import Curl
 import Delivery
 import Host
 import Prompting
-import Timeline
 import Tracking
 
 /// Asks a real provider what Belfry asks providers, and prints which of it works: `config/check-provider`.

@@ -1,6 +1,5 @@
 import Cron
 import Testing
-import Timeline
 
 @Suite struct `a crontab` {
     private static let everyday = """

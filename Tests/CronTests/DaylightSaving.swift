@@ -1,6 +1,5 @@
 import Cron
 import Testing
-import Timeline
 
 /// crontab(8) of Debian: fixed-time jobs run once for skipped and repeated times, others follow the clock.
 @Suite struct `when the clock goes forward` {

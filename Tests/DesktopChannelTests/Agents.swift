@@ -1,7 +1,6 @@
 import Delivery
 import DesktopChannel
 import Glibc
-import Grouping
 import Host
 import Logging
 import TestSupport

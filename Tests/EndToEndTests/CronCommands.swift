@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 /// The commands that need no daemon.

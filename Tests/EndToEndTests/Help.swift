@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `the help` {

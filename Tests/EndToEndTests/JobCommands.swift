@@ -1,6 +1,4 @@
-import TestSupport
 import Testing
-import Timeline
 
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `the job commands` {
     @Test func `lead a job from its creation to its removal`() async throws {

@@ -1,5 +1,3 @@
-import Host
-import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `the jobs that a file takes over` {

@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `a job that sends its progress to a terminal` {

@@ -1,6 +1,5 @@
 import TestSupport
 import Testing
-import Timeline
 import Tracking
 
 @testable import TerminalView

@@ -1,5 +1,4 @@
 import Testing
-import Timeline
 import Tracking
 
 @testable import TerminalView

@@ -1,5 +1,4 @@
 import Foundation
-import Host
 
 /// A real HTTP server in a process of its own, `Tests/Support/hook-server.py`: answers by a plan, records
 /// every request, and ends with this value.

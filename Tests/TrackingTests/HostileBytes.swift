@@ -1,6 +1,5 @@
 import TestSupport
 import Testing
-import Timeline
 import Tracking
 
 @Suite struct `bytes of any kind` {

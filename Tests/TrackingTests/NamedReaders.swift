@@ -1,6 +1,5 @@
 import Foundation
 import Testing
-import Timeline
 import Tracking
 
 /// What the reader of a tool that a job names finds in recorded output; each row is read from the bytes by hand.

@@ -1,5 +1,4 @@
 import Testing
-import Timeline
 import Tracking
 
 @Suite struct `the output of a job` {

@@ -1,6 +1,5 @@
 import Foundation
 import Testing
-import Timeline
 import Tracking
 
 /// What real tools printed, recorded by `Corpus/record.sh`; the first line of each file is the command.

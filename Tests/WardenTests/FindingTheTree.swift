@@ -1,6 +1,5 @@
 import Host
 import Testing
-import Timeline
 
 @testable import Warden
 @testable import WardenProtocol

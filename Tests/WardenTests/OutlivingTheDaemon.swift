@@ -3,7 +3,6 @@ import Host
 import Performing
 import TestSupport
 import Testing
-import Timeline
 import WardenProtocol
 
 @testable import Warden

@@ -1,5 +1,3 @@
-import Timeline
-
 extension PhraseReader {
     /// `every ...`: an interval, or the days that follow.
     mutating func every() throws(CronError) {

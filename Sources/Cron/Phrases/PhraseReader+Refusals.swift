@@ -1,5 +1,3 @@
-import Timeline
-
 extension PhraseReader {
     // MARK: Limits of the day
 

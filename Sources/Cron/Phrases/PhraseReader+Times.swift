@@ -1,5 +1,3 @@
-import Timeline
-
 extension PhraseReader {
     /// Whether a time of day written as one stands here: `9:30`, `6pm`, `noon`, `9 am`, or `10 past 9`.
     var isTime: Bool {

@@ -5,7 +5,6 @@ import Delivery
 import Glibc
 import Host
 import TerminalView
-import Tracking
 
 struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

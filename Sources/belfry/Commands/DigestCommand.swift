@@ -1,7 +1,6 @@
 import API
 import APIClient
 import ArgumentParser
-import TerminalView
 
 struct DigestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -7,8 +7,6 @@ import Host
 import Ledger
 import Performing
 import TerminalView
-import Tracking
-import WardenProtocol
 
 struct ExecCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

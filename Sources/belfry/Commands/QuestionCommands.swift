@@ -5,7 +5,6 @@ import Glibc
 import Host
 import Ledger
 import TerminalView
-import Timeline
 import Tracking
 
 struct ConfirmCommand: ParsableCommand {

@@ -2,7 +2,6 @@ import API
 import APIClient
 import ArgumentParser
 import Glibc
-import Host
 import Timeline
 
 /// What changed rules would have made of what has happened.

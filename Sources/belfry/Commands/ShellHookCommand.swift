@@ -4,7 +4,6 @@ import ArgumentParser
 import Host
 import TerminalView
 import Timeline
-import Tracking
 
 struct ShellHookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,6 @@ import APIClient
 import ArgumentParser
 import Host
 import Ledger
-import TerminalView
 
 struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

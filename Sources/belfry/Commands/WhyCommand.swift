@@ -3,7 +3,6 @@ import APIClient
 import ArgumentParser
 import Delivery
 import Grouping
-import TerminalView
 import Tracking
 
 struct WhyCommand: ParsableCommand {

@@ -3,7 +3,6 @@ import ArgumentParser
 import Glibc
 import Host
 import Ledger
-import TerminalView
 import Tracking
 
 /// A process that runs already, followed as a run by a command that waits for its end.

@@ -5,7 +5,6 @@ import Host
 import Ledger
 import Performing
 import Tracking
-import WardenProtocol
 
 /// Who has a command started and keeps the record of it: the daemon, or this process.
 protocol ExecRunner: AnyObject {

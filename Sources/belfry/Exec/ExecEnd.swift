@@ -3,7 +3,6 @@ import Ledger
 import Performing
 import TerminalView
 import Tracking
-import WardenProtocol
 
 /// How a command ended.
 enum ExecEnd {

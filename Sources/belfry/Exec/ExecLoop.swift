@@ -3,7 +3,6 @@ import Glibc
 import Host
 import Performing
 import Timeline
-import Tracking
 import WardenProtocol
 
 /// Stands between a command and this process's terminal: output, keys, signals and the end pass through.

@@ -1,6 +1,4 @@
-import API
 import Cron
-import Host
 import Ledger
 import Timeline
 

@@ -5,7 +5,6 @@ import Cron
 import Host
 import TerminalView
 import Timeline
-import Tracking
 
 struct ImportOpenClawCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import API
 import Cron
-import Host
 import Ledger
 import Timeline
 import Tracking

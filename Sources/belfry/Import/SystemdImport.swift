@@ -1,4 +1,3 @@
-import API
 import Cron
 import Host
 import Ledger

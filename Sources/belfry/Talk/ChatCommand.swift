@@ -4,7 +4,6 @@ import ArgumentParser
 import Glibc
 import Host
 import TerminalView
-import Timeline
 import Tracking
 
 struct ChatCommand: ParsableCommand {

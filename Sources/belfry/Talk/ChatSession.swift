@@ -4,7 +4,6 @@ import ArgumentParser
 import Glibc
 import Host
 import TerminalView
-import Timeline
 import Tracking
 
 /// A chat on a terminal: keys, the daemon's events and the reply that comes, each as it arrives.

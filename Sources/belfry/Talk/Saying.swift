@@ -4,8 +4,6 @@ import ArgumentParser
 import Glibc
 import Host
 import Ledger
-import TerminalView
-import Timeline
 import Tracking
 
 /// What is said to a bot, and where.

@@ -1,5 +1,4 @@
 import Glibc
-import Host
 import Synchronization
 import Tracking
 

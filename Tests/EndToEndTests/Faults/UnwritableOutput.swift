@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// Issue 10, 1: what is printed and can't be written is a failure with a sentence, wherever it is printed.
