@@ -55,21 +55,19 @@ struct BotRows {
 
     func put(_ bot: BotEntry, replacing old: Int?) throws(StoreFailure) {
         let settings = String(decoding: bot.settings.bytes, as: UTF8.self)
-        let changed = try (old == nil ? insert : update).run {
+        try (old == nil ? insert : update).change {
             $0.put(settings)
             $0.put(bot.revision)
             $0.put(bot.name)
             if let old { $0.put(old) }
         }
-        if changed == 0 { throw .fenced }
     }
 
     func remove(_ name: String, revision: Int) throws(StoreFailure) {
-        let changed = try delete.run {
+        try delete.change {
             $0.put(name)
             $0.put(revision)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func record(_ reply: BotReply) throws(StoreFailure) {

@@ -58,7 +58,7 @@ struct SurfaceRows {
     func show(
         channel: String, item: String, revision: Int64, remote: RemoteID?, at: Moment
     ) throws(StoreFailure) {
-        let changed = try show.run {
+        try show.change {
             $0.put(revision)
             $0.put(remote?.generation)
             $0.put(remote?.id)
@@ -66,26 +66,23 @@ struct SurfaceRows {
             $0.put(channel)
             $0.put(item)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func dismiss(channel: String, item: String, _ dismissed: Bool) throws(StoreFailure) {
-        let changed = try dismiss.run {
+        try dismiss.change {
             $0.put(dismissed)
             $0.put(channel)
             $0.put(item)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func refuse(channel: String, item: String, revision: Int64, reason: String?) throws(StoreFailure) {
-        let changed = try refuse.run {
+        try refuse.change {
             $0.put(revision)
             $0.put(reason)
             $0.put(channel)
             $0.put(item)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func forgetRemotes(of channel: String) throws(StoreFailure) {
@@ -176,16 +173,15 @@ struct ChannelEntryRows {
 
     func put(_ channel: ChannelEntry) throws(StoreFailure) {
         let settings = String(decoding: channel.settings.bytes, as: UTF8.self)
-        let changed = try insert.run {
+        try insert.change {
             $0.put(channel.name)
             $0.put(settings)
             $0.put(channel.when.joined(separator: " "))
         }
-        if changed == 0 { throw .fenced }
     }
 
     func remove(_ name: String) throws(StoreFailure) {
-        if try delete.run({ $0.put(name) }) == 0 { throw .fenced }
+        try delete.change { $0.put(name) }
     }
 
     static func entries(in database: Database) throws(StoreFailure) -> [ChannelEntry] {
@@ -220,7 +216,7 @@ struct SilenceRows {
     func put(_ silence: Silence, endedBefore: Moment) throws(StoreFailure) {
         try prune.run { $0.put(endedBefore) }
         let matchers = try JSONText.encode(silence.matchers.map(\.text))
-        let changed = try insert.run {
+        try insert.change {
             $0.put(silence.id)
             $0.put(matchers)
             $0.put(silence.from)
@@ -228,16 +224,14 @@ struct SilenceRows {
             $0.put(silence.by)
             $0.put(silence.note)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func end(_ id: String, at moment: Moment) throws(StoreFailure) {
-        let changed = try end.run {
+        try end.change {
             $0.put(moment)
             $0.put(id)
             $0.put(moment)
         }
-        if changed == 0 { throw .fenced }
     }
 }
 
@@ -302,7 +296,7 @@ struct FallbackRows {
     }
 
     func remove(_ outbox: String) throws(StoreFailure) {
-        if try remove.run({ $0.put(outbox) }) == 0 { throw .fenced }
+        try remove.change { $0.put(outbox) }
     }
 
     static func attempts(of outbox: String, in database: Database) throws(StoreFailure) -> [OutboxAttempt] {

@@ -21,7 +21,7 @@ struct TokenRows {
     }
 
     func put(_ token: TokenRecord) throws(StoreFailure) {
-        let changed = try insert.run {
+        try insert.change {
             $0.put(token.name)
             $0.put(token.digest)
             $0.put(token.scopes.map(\.rawValue).sorted().joined(separator: " "))
@@ -30,11 +30,10 @@ struct TokenRows {
             $0.put(token.madeAt)
             $0.put(token.id)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func remove(_ name: String) throws(StoreFailure) {
-        if try delete.run({ $0.put(name) }) == 0 { throw .fenced }
+        try delete.change { $0.put(name) }
     }
 
     /// Notes that a token was used; one that was removed meanwhile is ignored.
@@ -90,9 +89,8 @@ struct ExpectationRows {
 
     func put(_ expectation: ExpectationRecord, replacing old: Int64?) throws(StoreFailure) {
         let body = try JSONText.encode(expectation)
-        let changed: Int
         if let old {
-            changed = try update.run {
+            try update.change {
                 $0.put(expectation.revision)
                 $0.put(expectation.reports.alertAt)
                 $0.put(body)
@@ -100,7 +98,7 @@ struct ExpectationRows {
                 $0.put(old)
             }
         } else {
-            changed = try insert.run {
+            try insert.change {
                 $0.put(expectation.name)
                 $0.put(expectation.digest)
                 $0.put(expectation.revision)
@@ -108,11 +106,10 @@ struct ExpectationRows {
                 $0.put(body)
             }
         }
-        if changed == 0 { throw .fenced }
     }
 
     func remove(_ name: String) throws(StoreFailure) {
-        if try delete.run({ $0.put(name) }) == 0 { throw .fenced }
+        try delete.change { $0.put(name) }
     }
 
     static func expectations(in database: Database) throws(StoreFailure) -> [ExpectationRecord] {

@@ -45,7 +45,7 @@ struct JobRows {
             }
         }
         guard let old else { return try add(job) }
-        let changed = try replace.run {
+        try replace.change {
             $0.put(job.revision)
             $0.put(job.origin)
             $0.put(job.place)
@@ -53,24 +53,21 @@ struct JobRows {
             $0.put(job.name)
             $0.put(old)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func remove(_ name: String, revision: Int) throws(StoreFailure) {
-        let changed = try remove.run {
+        try remove.change {
             $0.put(name)
             $0.put(revision)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func pause(_ name: String, _ pause: Pause?) throws(StoreFailure) {
-        let changed = try self.pause.run {
+        try self.pause.change {
             $0.put(pause?.since)
             $0.put(pause?.note)
             $0.put(name)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func setFact(_ name: String, _ value: String?) throws(StoreFailure) {

@@ -115,7 +115,7 @@ struct OutboxRows {
 
     func move(_ step: OutboxMove) throws(StoreFailure) {
         let held: String? = if let held = step.held { try JSONText.encode(held) } else { nil }
-        let changed = try move.run {
+        try move.change {
             $0.put(step.to)
             $0.put(step.nextAttempts)
             $0.put(step.nextAt)
@@ -129,7 +129,6 @@ struct OutboxRows {
             $0.put(step.from)
             $0.put(step.attempts)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func release(_ release: OutboxRelease) throws(StoreFailure) {
@@ -195,14 +194,13 @@ struct OutboxRows {
     func rewrite(
         _ id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment
     ) throws(StoreFailure) {
-        let changed = try rewrite.run {
+        try rewrite.change {
             $0.put(reason)
             $0.put(body)
             $0.put(item)
             $0.put(nextAt)
             $0.put(id)
         }
-        if changed == 0 { throw .fenced }
     }
 
     func insert(_ record: ReceiptRecord) throws(StoreFailure) {

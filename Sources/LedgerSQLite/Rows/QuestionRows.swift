@@ -43,14 +43,13 @@ struct QuestionRows {
     }
 
     func close(_ id: String, _ end: QuestionEnd) throws(StoreFailure) {
-        let changed = try close.run {
+        try close.change {
             $0.put(end.state)
             $0.put(end.answer)
             $0.put(end.by)
             $0.put(end.at)
             $0.put(id)
         }
-        if changed == 0 { throw .fenced }
     }
 }
 

@@ -64,8 +64,7 @@ struct RunRows {
         let from = StoredState.mask(of: step.from.filter { !$0.isEnded })
         let survivors = try Self.text(of: step.survivors)
         let usage = try Self.text(of: step.usage)
-        let changed = try move.run { Self.bind(step, from: from, survivors: survivors, usage, to: &$0) }
-        if changed == 0 { throw .fenced }
+        try move.change { Self.bind(step, from: from, survivors: survivors, usage, to: &$0) }
     }
 
     /// Returns whether it waited still, and was never started.

@@ -83,7 +83,7 @@ struct TalkRows {
     func put(_ item: ItemRecord, replacing old: Int64?) throws(StoreFailure) {
         if let old, try rewrite(item, replacing: old) { return }
         let statement = old == nil ? addItem : putItem
-        let changed = try statement.run {
+        try statement.change {
             $0.put(item.revision)
             $0.put(item.state)
             $0.put(item.flushAt)
@@ -91,7 +91,6 @@ struct TalkRows {
             $0.put(item.key.description)
             if let old { $0.put(old) }
         }
-        if changed == 0 { throw .fenced }
     }
 }
 

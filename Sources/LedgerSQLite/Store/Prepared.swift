@@ -40,10 +40,12 @@ import Timeline
         return unsafe Int(sqlite3_changes(connection))
     }
 
-    /// The number of the row that was inserted last.
+    /// Runs it for rows that must be as the change expects them.
     ///
-    /// The corresponding C function is `sqlite3_last_insert_rowid`.
-    var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(connection) }
+    /// - Throws: `.fenced` when it changed none.
+    func change(_ bind: (inout Binder) -> Void) throws(StoreFailure) {
+        if try run(bind) == 0 { throw .fenced }
+    }
 
     /// The first row, read by `read`; nil when there is none.
     func first<Value>(
