@@ -229,12 +229,6 @@ package struct GatewayFault: Error, Hashable, Sendable {
         retryAfter = error?["retryAfterMs"]?.milliseconds
     }
 
-    /// A fault that is made here.
-    package init(_ code: String, _ message: String, details: JSON = .null) {
-        (self.code, self.message, self.details) = (code, message, details)
-        isRetryable = false
-    }
-
     /// The same fault without what must not be shown, its message as a line of at most 300 characters.
     package func hiding(_ hidden: HiddenTexts) -> GatewayFault {
         var fault = self

@@ -193,6 +193,11 @@ struct ReplyCount {
         report(.failed(failure))
     }
 
+    /// Reports as the last event that the reply is not what the provider promises to send.
+    mutating func fail(malformed detail: String, _ report: (ReplyEvent) -> Void) {
+        fail(ReplyFailure(.malformed, detail: CleanText.line(detail, limit: 200)), report)
+    }
+
     /// Reports the end as the last event.
     mutating func finish(_ finish: Finish, _ report: (ReplyEvent) -> Void) {
         guard !isOver else { return }
@@ -211,6 +216,19 @@ struct ReplyCount {
             part.append(character)
         }
         return part
+    }
+}
+
+extension EventStreamParser {
+    /// The events that `bytes` complete, in order, and whether what follows them is too long to be read.
+    mutating func events(in bytes: ArraySlice<UInt8>) -> (events: [Event], isTooLong: Bool) {
+        var events: [Event] = []
+        do throws(Failure) {
+            try receive(bytes) { events.append($0) }
+            return (events, false)
+        } catch {
+            return (events, true)
+        }
     }
 }
 

@@ -32,9 +32,6 @@ package struct Silence: Hashable, Sendable {
         (self.by, self.note) = (by, note)
     }
 
-    /// Whether it lasts at that moment.
-    package func isActive(at moment: Moment) -> Bool { from <= moment && moment < until }
-
     /// How a verdict names it.
     package var rule: String { "silence \(id.suffix(8))" }
 }

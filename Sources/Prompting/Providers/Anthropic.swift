@@ -114,14 +114,9 @@ package struct AnthropicDecoder: ReplyDecoder {
 
     package mutating func receive(_ bytes: ArraySlice<UInt8>, _ report: (ReplyEvent) -> Void) {
         guard !count.isOver else { return }
-        var events: [EventStreamParser.Event] = []
-        do throws(EventStreamParser.Failure) {
-            try stream.receive(bytes) { events.append($0) }
-        } catch {
-            read(events, report)
-            return fail("an event is too long", report)
-        }
+        let (events, isTooLong) = stream.events(in: bytes)
         read(events, report)
+        if isTooLong { count.fail(malformed: "an event is too long", report) }
     }
 
     package mutating func end(_ report: (ReplyEvent) -> Void) {
@@ -131,12 +126,12 @@ package struct AnthropicDecoder: ReplyDecoder {
     private mutating func read(_ events: [EventStreamParser.Event], _ report: (ReplyEvent) -> Void) {
         for event in events where !count.isOver {
             guard let json = JSON(parsing: event.data[...], repairing: true) else {
-                return fail("an event is not JSON", report)
+                return count.fail(malformed: "an event is not JSON", report)
             }
             do throws(AnthropicFault) {
                 try read(json, type: json["type"]?.text ?? event.name, report)
             } catch {
-                fail(error.description, report)
+                count.fail(malformed: error.description, report)
             }
         }
     }
@@ -200,14 +195,10 @@ package struct AnthropicDecoder: ReplyDecoder {
         if reason == .toolCalls {
             for call in late { count.report(.toolCall(call), report) }
             if let name = blocks.brokenCall {
-                return fail("the arguments of the call of \(name) are not JSON", report)
+                return count.fail(malformed: "the arguments of the call of \(name) are not JSON", report)
             }
         }
         count.finish(Finish(reason, turn: blocks.turn), report)
-    }
-
-    private mutating func fail(_ detail: String, _ report: (ReplyEvent) -> Void) {
-        count.fail(ReplyFailure(.malformed, detail: CleanText.line(detail, limit: 200)), report)
     }
 }
 

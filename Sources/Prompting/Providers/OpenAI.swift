@@ -109,14 +109,9 @@ package struct ChatDecoder: ReplyDecoder {
 
     package mutating func receive(_ bytes: ArraySlice<UInt8>, _ report: (ReplyEvent) -> Void) {
         guard !count.isOver else { return }
-        var events: [EventStreamParser.Event] = []
-        do throws(EventStreamParser.Failure) {
-            try stream.receive(bytes) { events.append($0) }
-        } catch {
-            read(events, report)
-            return fail("an event is too long", report)
-        }
+        let (events, isTooLong) = stream.events(in: bytes)
         read(events, report)
+        if isTooLong { count.fail(malformed: "an event is too long", report) }
     }
 
     package mutating func end(_ report: (ReplyEvent) -> Void) {
@@ -134,12 +129,12 @@ package struct ChatDecoder: ReplyDecoder {
                 return finish(report)
             }
             guard let json = JSON(parsing: event.data[...], repairing: true), case .members = json else {
-                return fail("an event is not a JSON object", report)
+                return count.fail(malformed: "an event is not a JSON object", report)
             }
             do throws(ChatCalls.Fault) {
                 try read(json, report)
             } catch {
-                fail(error.text, report)
+                count.fail(malformed: error.text, report)
             }
         }
     }
@@ -222,7 +217,8 @@ package struct ChatDecoder: ReplyDecoder {
         var parts: [Turn.Part] = text.isEmpty ? [] : [.text(text)]
         // A call whose arguments were cut off by the size is none.
         if finishReason != "length", let broken {
-            return fail("the arguments of the call of \(broken) are not a JSON object", report)
+            return count.fail(
+                malformed: "the arguments of the call of \(broken) are not a JSON object", report)
         }
         for call in complete {
             count.report(.toolCall(call), report)
@@ -239,10 +235,6 @@ package struct ChatDecoder: ReplyDecoder {
             case let word?: .other(CleanText.line(word, limit: 64))
             }
         count.finish(Finish(reason, turn: Turn(.assistant, parts)), report)
-    }
-
-    private mutating func fail(_ detail: String, _ report: (ReplyEvent) -> Void) {
-        count.fail(ReplyFailure(.malformed, detail: CleanText.line(detail, limit: 200)), report)
     }
 
     private static let done = Array("[DONE]".utf8)
