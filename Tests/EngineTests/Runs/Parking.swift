@@ -5,7 +5,6 @@ import Ledger
 import LedgerSQLite
 import Performing
 import Prompting
-import Synchronization
 import TestSupport
 import Testing
 import Timeline
@@ -18,17 +17,10 @@ private final class HeldPerformer: Performer {
     let survivesTheDaemon = true
     let orders: AsyncStream<PromptOrder>
     private let ordered: AsyncStream<PromptOrder>.Continuation
-    private let events = Mutex<[PerformerEvent]>([.caughtUp])
-    private let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+    let reports = PerformerReports([.caughtUp])
 
     init() {
         (orders, ordered) = AsyncStream.makeStream()
-        arrived.yield()
-    }
-
-    func report(_ more: [PerformerEvent]) {
-        events.withLock { $0 += more }
-        arrived.yield()
     }
 
     /// The attempt of the order ends so.
@@ -36,28 +28,20 @@ private final class HeldPerformer: Performer {
         var record = ExitRecord(
             key: order.key, cause: .exited, exitCode: 0, startedAt: .now, endedAt: .now)
         change(&record)
-        report([.ended(record)])
+        reports.add([.ended(record)])
     }
 
     func connect() async throws -> Int32? { nil }
     func start(_ order: AttemptOrder) {
         guard case .prompt(let prompt) = order else { return }
-        report([.started(prompt.key, process: nil, at: .now)])
+        reports.add([.started(prompt.key, process: nil, at: .now)])
         ordered.yield(prompt)
     }
     func cancel(_ key: RunKey, reason: String) {}
-    func ask(_ key: RunKey) { report([.unknown(key)]) }
+    func ask(_ key: RunKey) { reports.add([.unknown(key)]) }
     func acknowledge(_ key: RunKey) {}
-    func waitForEvents() async -> Bool {
-        for await _ in arrivals { return true }
-        return false
-    }
-    func takeEvents() -> [PerformerEvent] {
-        events.withLock { events in
-            defer { events = [] }
-            return events
-        }
-    }
+    func waitForEvents() async -> Bool { await reports.wait() }
+    func takeEvents() -> [PerformerEvent] { reports.take() }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `a run whose bot waits for a person without a process` {
@@ -200,7 +184,9 @@ private final class HeldPerformer: Performer {
             var orders = bots.orders.makeAsyncIterator()
             let order = try #require(await orders.next())
             try await scene.run(run) { $0.state == .running }
-            func send(_ text: String) { bots.report([.notify(order.key, datagrams: [Array(text.utf8)])]) }
+            func send(_ text: String) {
+                bots.reports.add([.notify(order.key, datagrams: [Array(text.utf8)])])
+            }
             send("X_QUESTION=Deploy?\nX_QUESTION_KEY=deploy\nX_AFTER=30m\nX_DEFAULT=no\nX_PROGRESS=0.5")
             send("X_QUESTION=Deploy now?\nX_QUESTION_KEY=deploy")
             send("X_QUESTION=   \nX_PROGRESS=0.6")

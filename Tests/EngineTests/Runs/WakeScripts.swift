@@ -4,7 +4,6 @@ import Ledger
 import LedgerSQLite
 import Performing
 import Prompting
-import Synchronization
 import TestSupport
 import Testing
 import Timeline
@@ -76,21 +75,17 @@ private final class ReportingWarden: Performer {
     let survivesTheDaemon = true
     let acknowledged: AsyncStream<RunKey>
     private let noted: AsyncStream<RunKey>.Continuation
-    private let events = Mutex<[PerformerEvent]>([.caughtUp])
-    private let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+    private let reports = PerformerReports([.caughtUp])
 
     init() {
         (acknowledged, noted) = AsyncStream.makeStream()
-        arrived.yield()
     }
 
     func report(_ keys: [RunKey], at now: Moment) {
-        events.withLock { events in
-            events += keys.map {
+        reports.add(
+            keys.map {
                 .ended(ExitRecord(key: $0, cause: .exited, exitCode: 0, startedAt: now, endedAt: now))
-            }
-        }
-        arrived.yield()
+            })
     }
 
     func connect() async throws -> Int32? { nil }
@@ -98,16 +93,8 @@ private final class ReportingWarden: Performer {
     func cancel(_ key: RunKey, reason: String) {}
     func ask(_ key: RunKey) {}
     func acknowledge(_ key: RunKey) { noted.yield(key) }
-    func waitForEvents() async -> Bool {
-        for await _ in arrivals { return true }
-        return false
-    }
-    func takeEvents() -> [PerformerEvent] {
-        events.withLock { events in
-            defer { events = [] }
-            return events
-        }
-    }
+    func waitForEvents() async -> Bool { await reports.wait() }
+    func takeEvents() -> [PerformerEvent] { reports.take() }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `a run whose bot a script wakes` {

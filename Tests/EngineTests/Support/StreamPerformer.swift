@@ -9,6 +9,36 @@ extension PerformerKind {
     static let stream = PerformerKind("stream")
 }
 
+/// What a test's performer reports, until the keeper takes it.
+final class PerformerReports: Sendable {
+    private let events: Mutex<[PerformerEvent]>
+    private let (arrivals, arrived) = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// The first reports; none unless given.
+    init(_ first: [PerformerEvent] = []) {
+        events = Mutex(first)
+        if !first.isEmpty { arrived.yield() }
+    }
+
+    func add(_ more: [PerformerEvent]) {
+        events.withLock { $0 += more }
+        arrived.yield()
+    }
+
+    func wait() async -> Bool {
+        for await _ in arrivals { return true }
+        return false
+    }
+
+    func take() -> [PerformerEvent] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+}
+
 /// Performs attempts in tasks of the daemon, as a bot's API would be read: each line of a shell's text is a report, and
 /// `wait` waits for ``proceed()``, and `busy N` ends a first attempt with the request to wait N seconds.
 ///
@@ -22,10 +52,8 @@ final class StreamPerformer: Performer {
 
     let survivesTheDaemon = false
     private let state: Mutex<State>
-    private let reported = Mutex<[PerformerEvent]>([])
+    private let reports = PerformerReports()
     private let clock: any WallClock
-    private let (arrivals, arrived) = AsyncStream.makeStream(
-        of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let (proceeding, proceeds) = AsyncStream.makeStream(of: Void.self)
 
     /// A performer that can't be reached the first times.
@@ -49,18 +77,18 @@ final class StreamPerformer: Performer {
         }
         if isRefused { throw NoStream() }
         for key in state.withLock({ Array($0.running.keys) + Array($0.ended.keys) }) { ask(key) }
-        report(.caughtUp)
+        reports.add([.caughtUp])
         return nil
     }
 
     func start(_ order: AttemptOrder) {
         guard case .process(let process) = order, case .shell(let text) = process.work else {
-            report(.refused(order.key, .badOrder, text: "no text"))
+            reports.add([.refused(order.key, .badOrder, text: "no text")])
             return
         }
         state.withLock { state in
             guard state.running[order.key] == nil, state.ended[order.key] == nil else { return }
-            report(.started(order.key, process: nil, at: clock.now))
+            reports.add([.started(order.key, process: nil, at: clock.now)])
             state.running[order.key] = Task {
                 await perform(text.split(separator: "\n"), order.key, clock.now)
             }
@@ -78,28 +106,15 @@ final class StreamPerformer: Performer {
             let event =
                 state.ended[key].map(PerformerEvent.ended)
                 ?? (isRunning ? .started(key, process: nil, at: clock.now) : .unknown(key))
-            report(event)
+            reports.add([event])
         }
     }
 
     func acknowledge(_ key: RunKey) { state.withLock { _ = $0.ended.removeValue(forKey: key) } }
 
-    func waitForEvents() async -> Bool {
-        for await _ in arrivals { return true }
-        return false
-    }
+    func waitForEvents() async -> Bool { await reports.wait() }
 
-    func takeEvents() -> [PerformerEvent] {
-        reported.withLock { reported in
-            defer { reported = [] }
-            return reported
-        }
-    }
-
-    private func report(_ event: PerformerEvent) {
-        reported.withLock { $0.append(event) }
-        arrived.yield()
-    }
+    func takeEvents() -> [PerformerEvent] { reports.take() }
 
     // MARK: An attempt
 
@@ -112,7 +127,7 @@ final class StreamPerformer: Performer {
             } else if line == "wait" {
                 for await _ in proceeding { break }
             } else {
-                report(.report(key, line: Array(line.utf8)))
+                reports.add([.report(key, line: Array(line.utf8))])
             }
         }
         let isCanceled = Task.isCancelled
@@ -123,7 +138,7 @@ final class StreamPerformer: Performer {
         state.withLock { state in
             state.running[key] = nil
             state.ended[key] = record
-            report(.ended(record))
+            reports.add([.ended(record)])
         }
     }
 }
