@@ -263,11 +263,7 @@ package final class BotPerformer: TaskPerformer {
                 file.append(shown.hide(Array(piece.utf8))[...])
                 record.firstWord = record.firstWord ?? clock.sinceBoot - watch
             }
-            switch event {
-            case .failed(let reason): failure = reason
-            case .finished(let end): failure = end.failure(hasOutput: !reply.text.isEmpty)
-            default: break
-            }
+            failure = event.failure(hasOutput: !reply.text.isEmpty) ?? failure
             let isNewPhase = reply.note(event)
             let now = clock.sinceBoot
             guard isNewPhase || now - last >= ReplyProgress.interval else { return }
@@ -325,48 +321,6 @@ extension Turn {
     init(_ turn: EarlierTurn) { self.init(turn.isOfBot ? .assistant : .user, turn.text) }
 }
 
-extension AttemptFault {
-    /// What a failure of a provider means for the attempt.
-    init(_ failure: ReplyFailure, at place: ReplyFailure.Place) {
-        let hint = failure.hint(at: place).map { "; \($0)" } ?? ""
-        self.init(RunReason(failure), failure.sentence(at: place) + hint)
-        if case .endedEarly = failure.kind { isOfReply = true }
-        isOfProvider = true
-        switch failure.retry {
-        case .never: break
-        case .soon: mayPass = true
-        case .after(let wait): (mayPass, self.wait) = (true, wait)
-        }
-    }
-}
-
-extension RunReason {
-    /// The reason of a run that ended with this failure.
-    fileprivate init(_ failure: ReplyFailure) {
-        self =
-            switch failure.kind {
-            case .auth: .auth
-            case .model: .model
-            case .address, .network, .refusedAddress: .botUnavailable
-            case .badRequest: .badRequest
-            case .promptTooLong: .promptTooLong
-            case .budget: .budget
-            case .rateLimited, .usageLimit: .rateLimited
-            case .overloaded: .overloaded
-            case .server: .providerFailed
-            case .silent: .silent
-            case .deadline: .timeout
-            case .truncated: .truncated
-            case .malformed: .malformed
-            case .replyTooLong: .replyTooLong
-            case .refused: .refused
-            case .endedEarly: .truncated
-            case .program(exit: nil): .signal
-            case .program: .exitCode
-            }
-    }
-}
-
 extension BotPerformer {
     /// Has the bot summarize what it will no longer be shown, where its order names something; the note then has the summary,
     /// and orders no other.
@@ -383,11 +337,7 @@ extension BotPerformer {
         var (reply, failure) = (ReplyProgress(), ReplyFailure?.none)
         try await call(note.order, bot.endpoint, spent: spent(of: note.order, since: watch))
             .ask(bot.backend.prompt(turns)) { event in
-                switch event {
-                case .failed(let reason): failure = reason
-                case .finished(let end): failure = end.failure(hasOutput: !reply.text.isEmpty)
-                default: break
-                }
+                failure = event.failure(hasOutput: !reply.text.isEmpty) ?? failure
                 _ = reply.note(event)
             }
         note.summaryUsage = reply.usage ?? TokenUsage()

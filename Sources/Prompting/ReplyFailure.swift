@@ -163,6 +163,17 @@ extension Finish {
     }
 }
 
+extension ReplyEvent {
+    /// The failure that the event reports; nil: it reports none. `hasOutput`: whether the bot said something before.
+    package func failure(hasOutput: Bool) -> ReplyFailure? {
+        switch self {
+        case .failed(let failure): failure
+        case .finished(let end): end.failure(hasOutput: hasOutput)
+        default: nil
+        }
+    }
+}
+
 /// How often and after which pauses a request is repeated at once, before the failure is the scheduler's matter.
 ///
 /// - Source: the official SDKs of Anthropic and OpenAI: 2 retries, 0.5 s doubling to 8 s, up to a quarter less by chance.
