@@ -18,82 +18,7 @@ final class ItemCache: Turn {
     /// At most so many items are woken in one transaction.
     private static let wakes = 1000
 
-    /// What the transaction under way adds to what is kept.
-    private struct Addition {
-        /// All that the ledger holds, where it was read.
-        var loaded: AwakeItems?
-        /// The items that turns have touched; those that sleep now are nil.
-        var touched: [ItemKey: KeptItem?] = [:]
-        var cursor: Int64
-        /// Which jobs failed alike; nil: nothing changed.
-        var storms: StormIndex?
-        /// What rules remember; nil: nothing changed.
-        var standing: Standing?
-    }
-
-    private struct State {
-        /// What the ledger holds; nil until it was read, and after a refusal.
-        var kept: AwakeItems?
-        var cursor: Int64 = 0
-        /// Which jobs failed alike.
-        var storms = StormIndex()
-        /// What rules remember.
-        var standing = Standing()
-        var addition: Addition?
-        /// Outbox entries that the transaction under way rewrites.
-        var rewritten: Set<String> = []
-        /// The last moment that was seen here, and the policies by which items waited then.
-        var lastLook: (now: Moment, active: ActiveRules)?
-        /// Whether an item may wait for longer than it rightly can.
-        var mayBeAhead = false
-        /// The items that the errand under way is about, and those of digests that were read for it.
-        var (chosen, digests): ([ItemKey], [ItemKey]) = ([], [])
-
-        /// Which jobs failed alike, by what is known by now.
-        var newestStorms: StormIndex { addition?.storms ?? storms }
-
-        var newestStanding: Standing { addition?.standing ?? standing }
-
-        var isBlank: Bool { kept == nil && addition == nil }
-
-        func item(_ key: ItemKey) -> KeptItem? {
-            if let touched = addition?.touched[key] { return touched }
-            return addition?.loaded.map { $0[key] } ?? kept?[key]
-        }
-
-        /// The items of which rules keep something back.
-        ///
-        /// - Complexity: O(items); looked at only when the rules were changed.
-        var held: [ItemKey] {
-            var items = addition?.loaded?.items ?? kept?.items ?? [:]
-            for (key, item) in addition?.touched ?? [:] { items[key] = item }
-            return items.filter { !$0.value.held.isEmpty }.map(\.key)
-        }
-
-        /// Notices when the clock was set back, or the configuration was replaced.
-        mutating func note(_ now: Moment, _ active: ActiveRules) {
-            let isSame = lastLook.map { $0.now <= now && $0.active === active } ?? false
-            if !isSame { mayBeAhead = true }
-            lastLook = (now, active)
-        }
-
-        /// Takes the addition in: it is on the disk.
-        mutating func keepAddition() {
-            guard var addition else { return }
-            self.addition = nil
-            if let loaded = addition.loaded {
-                addition.loaded = nil
-                kept = consume loaded
-                mayBeAhead = true
-            }
-            for (key, item) in addition.touched { kept?.set(item, for: key) }
-            cursor = addition.cursor
-            storms = addition.storms ?? storms
-            standing = addition.standing ?? standing
-        }
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex(KnownItems())
     private let tools: ItemTurn.Tools
     private let activeConfiguration: ActiveConfiguration
     private var inHand: EntriesInHand { activeConfiguration.inHand }
@@ -153,47 +78,14 @@ final class ItemCache: Turn {
     /// Whether the moment of an item has come, or was taken away by a clock that was set back.
     func isDue(at now: Moment) -> Bool {
         let active = activeConfiguration.rules
-        return state.withLock { state in
-            guard let next = state.kept?.nextFlush else { return false }
-            state.note(now, active)
-            if next <= now { return true }
-            guard state.mayBeAhead else { return false }
-            state.mayBeAhead = !Self.ahead(state.kept, at: now, active, limit: 1).isEmpty
-            return state.mayBeAhead
-        }
-    }
-
-    /// The items that wait for longer than they rightly can.
-    ///
-    /// - Complexity: O(items); looked at only after a start, a reload, or when the clock was set back.
-    private static func ahead(
-        _ awake: AwakeItems?, at now: Moment, _ active: ActiveRules, limit: Int
-    ) -> [ItemKey] {
-        guard let awake else { return [] }
-        let keys = awake.items.lazy.filter { key, item in
-            item.timer.map { $0 > now + longestWait(of: key, active) } ?? false
-        }
-        return keys.prefix(limit).map(\.key)
-    }
-
-    /// The longest time that a timer of the item can rightly be ahead.
-    private static func longestWait(of key: ItemKey, _ active: ActiveRules) -> Duration {
-        switch key {
-        case .thread(let bot, _):
-            let policy = active.bot(bot).policy
-            return max(policy.wait, policy.interval)
-        case .job: return max(active.jobPolicy.interval, Routine.workAfter)
-        case .storm: return Storm.lifetime
-        // It waits for nothing but its end, which is an event.
-        case .question: return .zero
-        }
+        return state.withLock { $0.isDue(at: now, active) }
     }
 
     // MARK: Turns
 
     /// The events that this transaction appended.
     func opening() -> TurnReads? {
-        let cursor = state.withLock { $0.isBlank ? nil : $0.addition?.cursor ?? $0.cursor }
+        let cursor = state.withLock { $0.isBlank ? nil : $0.newestCursor }
         return cursor.map { TurnReads(events: .after($0, limit: Self.batch)) }
     }
 
@@ -216,7 +108,7 @@ final class ItemCache: Turn {
 
     func decide(_ input: TurnInput) throws(LedgerError) -> [Change] {
         guard let last = input.events.last else { return [] }
-        let cursor = state.withLock { $0.addition?.cursor ?? $0.cursor }
+        let cursor = state.withLock(\.newestCursor)
         let storms = state.withLock(\.newestStorms)
         let keys = ItemTurn.keys(of: input.events, input)
             .union(ItemTurn.stormKeys(of: input.events, input, storms, at: clock.now))
@@ -281,9 +173,7 @@ final class ItemCache: Turn {
                     awake.set(KeptItem(record, bot: "belfry"), for: record.key)
                 }
             }
-            state.withLock {
-                $0.addition = Addition(loaded: awake, cursor: input.cursor, storms: storms)
-            }
+            state.withLock { $0.load(awake, storms, cursor: input.cursor) }
             return try decide(input)
         case .wake(let keys):
             return try turn(by: input, on: Set(keys + digests)) { turn in
@@ -321,17 +211,9 @@ final class ItemCache: Turn {
 
     func settle(_ isKept: Bool) {
         let (rewritten, isNews) = state.withLock { state in
-            let (before, wasBlank) = (state.kept?.nextFlush, state.kept == nil)
-            let release = state.standing.nextRelease
             let rewritten = state.rewritten
             state.rewritten = []
-            if isKept { state.keepAddition() } else { state.kept = nil }
-            state.addition = nil
-            return (
-                rewritten,
-                state.kept?.nextFlush != before || (state.kept == nil) != wasBlank
-                    || state.standing.nextRelease != release
-            )
+            return (rewritten, state.settle(isKept))
         }
         inHand.endRewriting(rewritten)
         if isNews { bell.ring() }
@@ -341,17 +223,11 @@ final class ItemCache: Turn {
     private func turn(
         by input: TurnInput, on keys: Set<ItemKey>, to cursor: Int64? = nil, _ body: (inout ItemTurn) -> Void
     ) throws(LedgerError) -> [Change] {
-        let before = state.withLock {
-            state -> (known: [ItemKey: KeptItem], storms: StormIndex, standing: Standing)? in
-            if state.isBlank { return nil }
-            var known: [ItemKey: KeptItem] = [:]
-            for key in keys { known[key] = state.item(key) }
-            return (known, state.newestStorms, state.newestStanding)
-        }
+        let before = state.withLock { $0.before(turnOn: keys) }
         guard let before else { return [] }
         let active = activeConfiguration.rules
         var turn = ItemTurn(
-            tools, by: input, active: active, keys: keys, awake: before.known,
+            tools, by: input, active: active, keys: keys, awake: before.items,
             storms: before.storms, standing: before.standing, now: clock.now)
         body(&turn)
         let changes: [Change]
@@ -360,24 +236,7 @@ final class ItemCache: Turn {
         } catch {
             throw .storage(code: 0, detail: "an item can't be encoded: \(error)")
         }
-        state.withLock { state in
-            state.note(turn.now, active)
-            let asleep = before.storms.forming.subtracting(turn.storms.forming).map(ItemKey.job).filter {
-                state.item($0).map { !turn.storms.keepsAwake($0) } ?? false
-            }
-            var addition = state.addition ?? Addition(cursor: state.cursor)
-            state.addition = nil
-            for (key, item) in turn.items {
-                var item = item
-                if turn.written.contains(key) { item.stored = item.nextRevision }
-                addition.touched.updateValue(turn.storms.keepsAwake(item) ? item : nil, forKey: key)
-            }
-            for key in asleep where turn.items[key] == nil { addition.touched.updateValue(nil, forKey: key) }
-            addition.storms = turn.storms
-            addition.standing = turn.standing
-            addition.cursor = cursor ?? addition.cursor
-            state.addition = addition
-        }
+        state.withLock { $0.add(turn, since: before, cursor: cursor) }
         return changes
     }
 
@@ -393,11 +252,7 @@ final class ItemCache: Turn {
     /// The items to wake now, the earliest first, and those that wait for too long.
     func due(at now: Moment) -> [ItemKey] {
         let active = activeConfiguration.rules
-        return state.withLock { state in
-            let due = state.kept?.due(at: now, limit: Self.wakes) ?? []
-            guard state.mayBeAhead else { return due }
-            return due + Self.ahead(state.kept, at: now, active, limit: Self.wakes)
-        }
+        return state.withLock { $0.due(at: now, active, limit: Self.wakes) }
     }
 }
 
