@@ -55,7 +55,6 @@ struct Screen {
     private(set) var isSynchronized = false
     private(set) var touchedLastColumn = false
     private(set) var unknown: [String] = []
-    private(set) var bells = 0
     let size: TerminalSize
 
     init(columns: Int, rows: Int) { size = TerminalSize(columns: columns, rows: rows) }

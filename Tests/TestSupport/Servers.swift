@@ -5,8 +5,6 @@ import Foundation
 package final class HookServer: Sendable {
     /// One request as the server saw it.
     package struct Record: Decodable, Sendable {
-        /// Counts the server's requests from 1.
-        package let n: Int
         /// The header `webhook-id`.
         package let id: String?
         /// The method.

@@ -202,9 +202,4 @@ enum LaterVersion {
         }
         return nil
     }
-
-    /// The refusal of a value that a flag of this version will take later.
-    static func refusal(of flag: String, _ value: String) -> APIError {
-        APIError(.notInThisVersion, "\(flag) \(value) is not in this version")
-    }
 }
