@@ -10,7 +10,7 @@ import Tracking
 ///
 /// What each job does it writes to the file `done` itself, one line a start, and one more at its end where it
 /// takes its time: the ledger's word is compared with that.
-final class ChaosHome {
+final class ChaosHome: DaemonHome {
     /// The jobs that take their time: more than most daemons here live.
     private static let slow = (count: 4, period: 4)
     /// The jobs that fail at first, and have time for another attempt before their next slot.
@@ -20,39 +20,24 @@ final class ChaosHome {
     /// The jobs whose runs wait for their part of a spread that is longer than their interval, each by another policy.
     private static let spread = (policies: ["skip", "queue-one", "queue-all"], period: 2)
 
-    let folder: String
-    private let runtime: BenchFolder
     private let quick: Int
     private let ports: (hook: UInt16, sick: UInt16)
     /// Its bots, and what was said to them.
     var talk: ChaosTalk
     /// The gateway that two of its bots are behind.
     let gateway: ChaosGateway
-    private let binaries: String
     /// The jobs that change between the kills.
     private(set) var edits = ChaosEdits()
-    /// The daemon's process; nil when none was started, or it was killed.
-    private(set) var daemon: Int32?
 
     /// Makes the home: `quick` jobs that start every second, and webhooks to two ports of this machine.
     init(folder: String, quick: Int, ports: (hook: UInt16, sick: UInt16)) throws {
-        self.folder = folder
         self.quick = quick
         self.ports = ports
         talk = try ChaosTalk()
         gateway = try ChaosGateway(home: folder)
-        runtime = try BenchFolder(inMemory: true)
-        binaries = SmallFile.parent(of: try Machine.executablePath())
+        try super.init(folder: folder)
         try SmallFile.replace(folder + "/scribe", with: Array(ChaosTalk.program(done: done).utf8))
         try writeConfiguration()
-    }
-
-    deinit {
-        kill()
-        while case let members = processes(), !members.isEmpty {
-            for pid in members { Glibc.kill(pid, SIGKILL) }
-            usleep(10_000)
-        }
     }
 
     /// The names of all jobs, with the seconds from slot to slot.
@@ -151,33 +136,10 @@ final class ChaosHome {
     }
 
     private var done: String { folder + "/done" }
-    private var socket: String { runtime.path + "/b.sock" }
 
     /// What the jobs wrote, line by line.
     var lines: [Substring] {
         (try? SmallFile.text(done, limit: 1 << 30))?.split(separator: "\n") ?? []
-    }
-
-    // MARK: Processes
-
-    private var environment: [String: String] {
-        var variables = Machine.environment.filter {
-            !$0.key.hasPrefix("BELFRY_") && !$0.key.hasPrefix("XDG_")
-        }
-        variables["HOME"] = folder
-        variables["XDG_RUNTIME_DIR"] = runtime.path
-        variables["BELFRY_SOCKET"] = socket
-        variables["TZ"] = "UTC"
-        return variables
-    }
-
-    private func start(_ program: String, _ words: [String], output: String) throws -> Int32 {
-        let nothing = try Descriptor.open("/dev/null", O_RDWR)
-        let output = try Descriptor.open(output, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
-        return try ChildProgram(
-            path: binaries + "/" + program, arguments: [program] + words, environment: environment,
-            folder: folder, descriptors: [nothing, output, output]
-        ).start()
     }
 
     // MARK: Edits
@@ -197,67 +159,9 @@ final class ChaosHome {
     }
 
     /// Starts the daemon, which loads the file, and waits for nothing.
-    func launch() throws {
+    override func launch() throws {
         edits.loaded(edits.current.number, by: .now)
-        daemon = try start(
-            "belfryd", ["--config", folder + "/belfry.yaml", "--state", folder + "/state"],
-            output: folder + "/log")
-    }
-
-    /// Ends the daemon without a word.
-    func kill() {
-        guard let daemon else { return }
-        Glibc.kill(daemon, SIGKILL)
-        _ = status(of: daemon)
-        self.daemon = nil
-    }
-
-    /// Asks the daemon to end, and waits.
-    func stop() {
-        guard let daemon else { return }
-        Glibc.kill(daemon, SIGTERM)
-        _ = status(of: daemon)
-        self.daemon = nil
-    }
-
-    /// Whether the daemon has ended by itself, which it never should.
-    func hasDaemonEnded() -> Bool {
-        guard let daemon, waitpid(daemon, nil, Int32(WNOHANG)) == daemon else { return false }
-        self.daemon = nil
-        return true
-    }
-
-    /// Starts the command and waits for nothing; its process.
-    func begin(_ words: String...) throws -> Int32 {
-        try start("belfry", words, output: "/dev/null")
-    }
-
-    /// Runs the command and waits for its end: its exit code, and what it printed.
-    @discardableResult
-    func run(_ words: String...) throws -> (code: Int32, text: String) {
-        let output = folder + "/answer"
-        unsafe unlink(output)
-        let code = status(of: try start("belfry", words, output: output))
-        return (code, (try? SmallFile.text(output, limit: 1 << 24)) ?? "")
-    }
-
-    /// Waits for the end of a process; its exit code, 128 and more for a signal.
-    func status(of pid: Int32) -> Int32 {
-        var status: Int32 = 0
-        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-    }
-
-    /// The warden of this home; nil when there is none.
-    var warden: Int32? {
-        processes().first { (try? SmallFile.text("/proc/\($0)/comm")) == "belfry-warden" }
-    }
-
-    private func processes() -> [Int32] {
-        ((try? ProcessTable.all()) ?? []).filter {
-            !$0.isZombie && $0.pid != getpid()
-                && ProcessTable.process($0.pid, wasStartedWith: "BELFRY_SOCKET=\(socket)")
-        }.map(\.pid)
+        try super.launch()
     }
 
     // MARK: Coming to rest

@@ -1,0 +1,111 @@
+import Glibc
+import Host
+
+/// A folder with a configuration and a state, the daemon that is killed in it, and its commands.
+class DaemonHome {
+    let folder: String
+    private let runtime: BenchFolder
+    private let binaries: String
+    /// The daemon's process; nil when none was started, or it was killed.
+    private(set) var daemon: Int32?
+
+    /// Makes the home in `folder`, where `belfry.yaml` is its configuration.
+    init(folder: String) throws {
+        self.folder = folder
+        runtime = try BenchFolder(inMemory: true)
+        binaries = SmallFile.parent(of: try Machine.executablePath())
+    }
+
+    deinit {
+        kill()
+        while case let members = processes(), !members.isEmpty {
+            for pid in members { Glibc.kill(pid, SIGKILL) }
+            usleep(10_000)
+        }
+    }
+
+    private var socket: String { runtime.path + "/b.sock" }
+
+    private var environment: [String: String] {
+        var variables = Machine.environment.filter {
+            !$0.key.hasPrefix("BELFRY_") && !$0.key.hasPrefix("XDG_")
+        }
+        variables["HOME"] = folder
+        variables["XDG_RUNTIME_DIR"] = runtime.path
+        variables["BELFRY_SOCKET"] = socket
+        variables["TZ"] = "UTC"
+        return variables
+    }
+
+    private func start(_ program: String, _ words: [String], output: String) throws -> Int32 {
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        let output = try Descriptor.open(output, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
+        return try ChildProgram(
+            path: binaries + "/" + program, arguments: [program] + words, environment: environment,
+            folder: folder, descriptors: [nothing, output, output]
+        ).start()
+    }
+
+    /// Starts the daemon, which loads the file, and waits for nothing.
+    func launch() throws {
+        daemon = try start(
+            "belfryd", ["--config", folder + "/belfry.yaml", "--state", folder + "/state"],
+            output: folder + "/log")
+    }
+
+    /// Ends the daemon without a word.
+    func kill() {
+        guard let daemon else { return }
+        Glibc.kill(daemon, SIGKILL)
+        _ = status(of: daemon)
+        self.daemon = nil
+    }
+
+    /// Asks the daemon to end, and waits.
+    func stop() {
+        guard let daemon else { return }
+        Glibc.kill(daemon, SIGTERM)
+        _ = status(of: daemon)
+        self.daemon = nil
+    }
+
+    /// Whether the daemon has ended by itself, which it never should.
+    func hasDaemonEnded() -> Bool {
+        guard let daemon, waitpid(daemon, nil, Int32(WNOHANG)) == daemon else { return false }
+        self.daemon = nil
+        return true
+    }
+
+    /// Starts the command and waits for nothing; its process.
+    func begin(_ words: String...) throws -> Int32 {
+        try start("belfry", words, output: "/dev/null")
+    }
+
+    /// Runs the command and waits for its end: its exit code, and what it printed.
+    @discardableResult
+    func run(_ words: String...) throws -> (code: Int32, text: String) {
+        let output = folder + "/answer"
+        unsafe unlink(output)
+        let code = status(of: try start("belfry", words, output: output))
+        return (code, (try? SmallFile.text(output, limit: 1 << 24)) ?? "")
+    }
+
+    /// Waits for the end of a process; its exit code, 128 and more for a signal.
+    func status(of pid: Int32) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+
+    /// The warden of this home; nil when there is none.
+    var warden: Int32? {
+        processes().first { (try? SmallFile.text("/proc/\($0)/comm")) == "belfry-warden" }
+    }
+
+    private func processes() -> [Int32] {
+        ((try? ProcessTable.all()) ?? []).filter {
+            !$0.isZombie && $0.pid != getpid()
+                && ProcessTable.process($0.pid, wasStartedWith: "BELFRY_SOCKET=\(socket)")
+        }.map(\.pid)
+    }
+}
