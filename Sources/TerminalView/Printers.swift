@@ -10,10 +10,10 @@ package import Tracking
 /// - Source: xterm's control sequences; `?2026` is the synchronized output that many terminals know and
 ///   the others ignore.
 package struct TerminalPainter: Sendable {
-    private static let begin = Array("\u{1B}[?25l\u{1B}[?2026h".utf8)
-    private static let end = Array("\u{1B}[?2026l\u{1B}[?25h".utf8)
-    private static let clearBelow = Array("\u{1B}[J".utf8)
-    private static let clearRest = Array("\u{1B}[K".utf8)
+    static let begin = Array("\u{1B}[?25l\u{1B}[?2026h".utf8)
+    static let end = Array("\u{1B}[?2026l\u{1B}[?25h".utf8)
+    static let clearBelow = Array("\u{1B}[J".utf8)
+    static let clearRest = Array("\u{1B}[K".utf8)
 
     private let reflows: Bool
     private var shown: [FrameLine] = []

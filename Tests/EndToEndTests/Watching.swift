@@ -102,5 +102,8 @@ import Testing
         let shown = try #require(text.ranges(of: "\u{1B}[?25h").last?.lowerBound)
         let hidden = try #require(text.ranges(of: "\u{1B}[?25l").last?.lowerBound)
         #expect(shown > hidden, "the cursor is visible")
+        let entered = try #require(text.ranges(of: "\u{1B}[?1049h").last?.lowerBound)
+        let left = try #require(text.ranges(of: "\u{1B}[?1049l").last?.lowerBound)
+        #expect(left > entered, "the screen of the shell is shown")
     }
 }

@@ -117,6 +117,10 @@ struct Screen {
             }
             let count = Int(parameters) ?? 1
             switch (scalar, parameters) {
+            case ("H", _):
+                let place = parameters.split(separator: ";").compactMap { Int($0) }
+                (row, column) = (top + (place.first ?? 1) - 1, (place.last ?? 1) - 1)
+                while lines.count <= row { lines.append([]) }
             case ("A", _): row = max(top, row - count)
             case ("B", _): row = min(lines.count - 1, row + count)
             case ("J", ""):
@@ -136,6 +140,14 @@ struct Screen {
 
     private mutating func clearRest() {
         lines[row].removeSubrange(min(column, lines[row].count)...)
+    }
+
+    /// The screen after somebody changed its size, where nothing is rewrapped: what is outside is lost.
+    func cropped(columns: Int, rows: Int) -> Screen {
+        var next = Screen(columns: columns, rows: rows)
+        next.lines = lines.prefix(rows).map { Array($0.prefix(columns)) }
+        (next.row, next.column) = (min(row, next.lines.count - 1), min(column, columns - 1))
+        return next
     }
 
     /// The screen after somebody changed its width: a line longer than the new width becomes several.

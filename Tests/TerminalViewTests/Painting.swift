@@ -104,6 +104,63 @@ import Tracking
     }
 }
 
+@Suite struct `a painter of a whole screen` {
+    private func frame(_ lines: [String]) -> Frame {
+        var frame = Frame([], size: TerminalSize(columns: 200, rows: 200), traits: plainColors)
+        frame.lines = lines.map { text in
+            var line = FrameLine(plainColors)
+            line.add(text)
+            return line
+        }
+        return frame
+    }
+
+    @Test func `writes nothing when nothing changed, and one row when one did`() {
+        var painter = ScreenPainter()
+        let size = TerminalSize(columns: 80, rows: 24)
+        _ = painter.paint(frame(["a", "b", "c"]), size: size)
+        let same = painter.paint(frame(["a", "b", "c"]), size: size)
+        #expect(same.isEmpty)
+        let one = String(decoding: painter.paint(frame(["a", "x", "c"]), size: size), as: UTF8.self)
+        #expect(
+            one == "\u{1B}[?25l\u{1B}[?2026h\u{1B}[2;1Hx\u{1B}[K\u{1B}[3;2H\u{1B}[?2026l\u{1B}[?25h")
+        painter.forget()
+        let all = String(decoding: painter.paint(frame(["a"]), size: size), as: UTF8.self)
+        #expect(all.contains("\u{1B}[H\u{1B}[J\u{1B}[1;1Ha"))
+    }
+
+    @Test func `shows exactly the last frame after any sequence of frames and sizes`() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<60 {
+            var painter = ScreenPainter()
+            var screen = Screen(columns: 80, rows: 24)
+            for _ in 0..<40 {
+                if Int.random(in: 0..<4, using: &generator) == 0 {
+                    // There and back, too, which a painter can't see by the size.
+                    for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                        screen = screen.cropped(
+                            columns: .random(in: 2...120, using: &generator),
+                            rows: .random(in: 1...40, using: &generator))
+                    }
+                    painter.forget()
+                }
+                let lines = (0..<Int.random(in: 1...screen.size.rows, using: &generator)).map { _ in
+                    String(
+                        repeating: ["a", "b", "日"].randomElement(using: &generator) ?? "a",
+                        count: Int.random(in: 0...(screen.size.columns - 1) / 2, using: &generator))
+                }
+                screen.write(painter.paint(frame(lines), size: screen.size))
+                let shown = lines.reversed().drop { $0.isEmpty }.reversed().map { $0 }
+                #expect(screen.text == shown, "seed \(seed)")
+                #expect(
+                    screen.isCursorShown && !screen.isSynchronized && screen.unknown.isEmpty, "seed \(seed)")
+                #expect(!screen.touchedLastColumn && screen.lines.count <= screen.size.rows, "seed \(seed)")
+            }
+        }
+    }
+}
+
 @Suite struct `the bar in the tab` {
     private func said(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 

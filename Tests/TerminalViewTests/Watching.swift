@@ -54,13 +54,28 @@ import Tracking
         #expect(!lines(columns: 40).contains { $0.contains("Wed 31") })
     }
 
-    @Test mutating func `shows the time of day at which runs ended, and lets the oldest scroll out`() {
-        for number in 1...5 { #expect(model.end(end("copy#\(number)")).isEmpty) }
-        #expect(lines().contains("  ✓ 01:00  copy#1  completed in 1 h"))
-        let left = model.end(end("copy#6"))
+    @Test mutating func `shows the time of day at which runs ended, the newest where not all fit`() {
+        for number in 1...50 { #expect(model.end(end("copy#\(number)")).isEmpty) }
+        #expect(lines().contains("  ✓ 01:00  copy#50  completed in 1 h"))
+        #expect(!lines().contains { $0.contains("copy#20 ") })
+        // Those that are looked for with the arrows are shown.
+        _ = press(.home, .down, .down)
+        #expect(lines().contains("› ✓ 01:00  copy#3  completed in 1 h"))
+        let left = model.end(end("copy#51"))
         #expect(left.map(\.live.task.run) == ["copy#1"])
-        #expect(!lines().contains { $0.contains("copy#1 ") })
-        #expect(model.takeEnds().count == 5)
+        #expect(model.takeEnds().count == 50)
+    }
+
+    @Test mutating func `fills the screen, with the keys in its last row`() {
+        fill()
+        model.strip = DayStrip(ends: [.init(at: at(-7200), state: .failed)], slots: [at(32_460)])
+        for rows in [12, 24, 50] {
+            let shown = lines(rows: rows)
+            #expect(shown.count == rows && shown[rows - 1].hasPrefix("arrows select"), "\(shown)")
+            #expect(shown[rows - 3].contains("Wed 31"))
+        }
+        _ = press(.text("?"))
+        #expect(lines().count == 24 && lines().last == "any key goes back")
     }
 
     @Test mutating func `cancels the selected run once it was asked for twice`() {
@@ -138,11 +153,12 @@ import Tracking
         fill()
         #expect(press(.down, .enter) == .showLog(run: "backup#7"))
         model.show(WatchLog(run: "backup#7", lines: (1...100).map { "line \($0)" }))
-        #expect(lines(rows: 12).dropLast() == (91...100).map { "  line \($0)" }[...])
+        #expect(lines(rows: 12).first?.hasPrefix("● backup#7") == true, "whose log it is")
+        #expect(lines(rows: 12).dropFirst().dropLast() == (91...100).map { "  line \($0)" }[...])
         _ = press(.pageUp)
-        #expect(lines(rows: 12).first == "  line 82")
+        #expect(lines(rows: 12)[1] == "  line 82")
         model.append(toLog: ["more"])
-        #expect(lines(rows: 12).first == "  line 82", "what is read stays where it is")
+        #expect(lines(rows: 12)[1] == "  line 82", "what is read stays where it is")
         #expect(model.shownLog == "backup#7")
         _ = press(.text("/"), .text("LINE 7"), .enter)
         #expect(lines(rows: 12).contains("> line 79"))
@@ -154,7 +170,7 @@ import Tracking
         #expect(press(.text("q")) == .quit)
     }
 
-    @Test mutating func `never touches the last column or the last row, however small it gets`() {
+    @Test mutating func `never touches the last column, however small it gets`() {
         fill()
         model.questions = [
             WatchQuestion(
@@ -170,7 +186,7 @@ import Tracking
                     let size = TerminalSize(columns: columns, rows: rows)
                     let frame = model.frame(at: at(60), size: size)
                     #expect(frame.lines.allSatisfy { $0.cells < max(columns, 2) }, "\(columns) columns")
-                    #expect(frame.lines.count <= max(1, rows - 1), "\(rows) rows")
+                    #expect(frame.lines.count == rows, "\(rows) rows")
                 }
             }
         }

@@ -1,28 +1,47 @@
 package import Timeline
 import Tracking
 
-// What a view of all runs looks like.
+// What a view of all runs looks like: it fills a screen of its own.
 extension WatchModel {
-    /// The frame for a terminal; none of its lines is wider than the terminal less one cell.
+    /// The frame for a terminal, as high as that is; none of its lines is wider than the terminal less one cell.
     package mutating func frame(at now: Moment, size: TerminalSize) -> Frame {
         logHeight = max(1, size.rows - 2)
+        let room = max(0, size.rows - 1)
         var frame = Frame([], size: size, traits: traits)
+        var bottom: [FrameLine] = []
         if mode == .log || mode == .search, let log {
-            frame.lines = log.frame(traits, columns: size.columns, height: logHeight)
+            if size.rows > 2 { frame.lines = [title(of: log, at: now, columns: size.columns)] }
+            frame.lines += log.frame(traits, columns: size.columns, height: logHeight)
         } else if mode == .help {
-            frame.lines = WatchHelp.lines.prefix(logHeight).map { line($0, columns: size.columns) }
+            frame.lines = WatchHelp.lines.prefix(room).map { line($0, columns: size.columns) }
         } else {
-            let strip = strip(at: now, size)
-            frame.lines = list(at: now, TerminalSize(columns: size.columns, rows: size.rows - strip.count))
-            frame.lines += strip
+            bottom = strip(at: now, size)
+            frame.lines = list(at: now, columns: size.columns, room: room - bottom.count)
         }
+        frame.lines += (0..<max(0, room - frame.lines.count - bottom.count)).map { _ in FrameLine(traits) }
+        frame.lines += bottom
         frame.lines.append(footer(columns: size.columns))
         // Where hardly anything fits, a row is rather empty than wrapped.
         for index in frame.lines.indices where frame.lines[index].cells >= max(size.columns, 2) {
             frame.lines[index] = FrameLine(traits)
         }
-        frame.lines = frame.lines.suffix(max(1, size.rows - 1))
+        frame.lines = frame.lines.suffix(size.rows)
         return frame
+    }
+
+    /// Whose output a log is, and how that run is doing.
+    private func title(of log: WatchLog, at now: Moment, columns: Int) -> FrameLine {
+        var title = FrameLine(traits)
+        let isShown = { (live: LiveState) in live.task.run == log.run }
+        if let live = runs.first(where: isShown) {
+            let row = LiveRow(live, at: now, zone: zone)
+            title.add(Columns([row][...], cells: max(1, columns - 1)).line(row, traits: traits))
+        } else if let end = ends.first(where: { isShown($0.live) }) {
+            title.add(end.lines(in: zone, traits, columns: columns, evidence: 0)[0])
+        } else {
+            title.add(CleanText.line(log.run, limit: 80), limit: max(1, columns - 1))
+        }
+        return title
     }
 
     /// The days, where the terminal is high enough for them besides the runs.
@@ -31,23 +50,43 @@ extension WatchModel {
         return strip.lines(at: now, in: zone, traits, columns: size.columns)
     }
 
-    private func list(at now: Moment, _ size: TerminalSize) -> [FrameLine] {
-        let columns = size.columns
+    private func list(at now: Moment, columns: Int, room: Int) -> [FrameLine] {
         var top = shownQuestions.prefix(Self.questionsShown).map { question in
             marked(.question(question.id), WatchWording.line(question, at: now, traits, columns: columns - 2))
         }
         let more = shownQuestions.count - top.count
         if more > 0 { top.append(line("+\(more) more questions", columns: columns)) }
-        let bottom = shownEnds.flatMap { end in
+        let ends = shownEnds.map { end in
             let lines = end.lines(in: zone, traits, columns: columns - 2, evidence: 2)
             return lines.enumerated().map { marked($0 == 0 ? .end(end.live.task.id) : nil, $1) }
         }
         let next = self.next(at: now, columns: columns)
-        let room = max(0, size.rows - 2 - top.count)
-        let rows = self.rows(at: now, columns: columns, room: max(1, room - min(bottom.count, room / 2)))
-        let rest = max(0, room - rows.count)
-        let below = (bottom + next).count <= rest ? bottom + next : Array((next + bottom).prefix(rest))
-        return Array((top + rows + below).prefix(max(0, size.rows - 2)))
+        let below = max(0, room - top.count)
+        let needed = ends.reduce(0) { $0 + $1.count }
+        let rows = self.rows(at: now, columns: columns, room: max(1, below - min(needed, below / 2)))
+        let rest = max(0, below - rows.count - next.count)
+        return Array((top + rows + fitting(ends, room: rest) + next).prefix(max(0, room)))
+    }
+
+    /// The ends that there is room for: the newest, or those from the selected one on.
+    private func fitting(_ ends: [[FrameLine]], room: Int) -> [FrameLine] {
+        var last = ends.count
+        if let index = shownEnds.firstIndex(where: { .end($0.live.task.id) == selection }) {
+            // As much below it as there is room for.
+            var height = ends[index].count
+            var end = index + 1
+            while end < last, height + ends[end].count <= room {
+                height += ends[end].count
+                end += 1
+            }
+            last = end
+        }
+        var lines: [FrameLine] = []
+        for end in ends[..<last].reversed() {
+            guard lines.count + end.count <= room else { break }
+            lines = end + lines
+        }
+        return lines
     }
 
     private func rows(at now: Moment, columns: Int, room: Int) -> [FrameLine] {

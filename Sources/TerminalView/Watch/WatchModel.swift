@@ -32,8 +32,8 @@ package struct WatchModel: Sendable {
     var log: WatchLog?
     let zone: ZoneRules
     let traits: TerminalTraits
-    /// So many ended runs stay in the frame; older ones scroll out above it.
-    static let endsShown = 5
+    /// So many ended runs stay in the view; older ones are printed when it is left.
+    static let endsShown = 50
     static let jobsShown = 5
     static let questionsShown = 3
     /// Rows of a log that is scrolled before its height is known.
@@ -60,7 +60,7 @@ package struct WatchModel: Sendable {
         if runs[index].order < live.order { runs[index] = live }
     }
 
-    /// Takes the end of a run; returns the ends that leave the frame by it and should be printed above it.
+    /// Takes the end of a run; returns the ends that leave the view by it and should be printed later.
     package mutating func end(_ end: WatchEnd) -> [WatchEnd] {
         let id = end.live.task.id
         runs.removeAll { $0.task.id == id }

@@ -21,15 +21,18 @@ final class LiveKeys {
 
     /// Whether every key is for this view, also those that else send signals.
     private let isRaw: Bool
+    /// Whether the view has a screen of its own.
+    private let hasScreen: Bool
     /// What takes away the terminal's reports of runs.
     private let clearing: [UInt8]
     /// What restores the terminal when this process can't.
     private var keeper: TerminalGuard?
 
     /// Takes the terminal over, as ``enter()`` does.
-    init(isReading: Bool, isRaw: Bool = false, clearing: [UInt8] = []) {
+    init(isReading: Bool, isRaw: Bool = false, hasScreen: Bool = false, clearing: [UInt8] = []) {
         self.isReading = isReading
         self.isRaw = isRaw
+        self.hasScreen = hasScreen
         self.clearing = clearing
         descriptor = isReading && isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil
         atexit { restoreTerminal() }
@@ -45,6 +48,7 @@ final class LiveKeys {
 
     deinit {
         leave()
+        guardLine.store(-1, ordering: .sequentiallyConsistent)
         for signal in Self.fatal { Glibc.signal(signal, SIG_DFL) }
     }
 
@@ -52,6 +56,8 @@ final class LiveKeys {
     func enter() {
         guard !isTaken.load(ordering: .relaxed), tcgetpgrp(STDOUT_FILENO) == getpgrp() else { return }
         guard unsafe tcgetattr(STDOUT_FILENO, settings) == 0 else { return }
+        // Made here, not within a signal.
+        _ = unsafe (pasteOff, screenOff)
         var quiet = unsafe settings.pointee
         quiet.c_lflag &= ~tcflag_t(isReading ? ECHO | ICANON : ECHO)
         if isRaw {
@@ -70,9 +76,19 @@ final class LiveKeys {
             keeper = unsafe try? TerminalGuard(
                 saved: settings.pointee, taken: quiet, clearing: clearing)
         }
-        guard isRaw else { return }
-        marksPastes.store(true, ordering: .sequentiallyConsistent)
-        StandardOutput.write(Array("\u{1B}[?2004h".utf8))
+        if isRaw {
+            marksPastes.store(true, ordering: .sequentiallyConsistent)
+            StandardOutput.write(Array("\u{1B}[?2004h".utf8))
+        }
+        if hasScreen {
+            // Of a guard that is gone.
+            Signals.ignoreBrokenPipes()
+            isOnScreen.store(true, ordering: .sequentiallyConsistent)
+            guardLine.store(keeper?.line.raw ?? -1, ordering: .sequentiallyConsistent)
+            // First the guard: a kill in between must not leave the other screen to the shell.
+            notifyGuard(TerminalGuard.entered)
+            StandardOutput.write(ScreenPainter.enter)
+        }
     }
 
     /// Gives the terminal its settings back.
@@ -117,6 +133,12 @@ private let isTaken = Atomic<Bool>(false)
 /// Whether the terminal was asked to mark what is pasted.
 private let marksPastes = Atomic<Bool>(false)
 
+/// Whether the view's own screen is shown.
+private let isOnScreen = Atomic<Bool>(false)
+
+/// The descriptor on which the guard hears which screen is shown; -1: there is none.
+private let guardLine = Atomic<Int32>(-1)
+
 /// The terminal's settings before a view took it over.
 // SAFE: written by the one thread of a view while ``isTaken`` is false, read only while it is true.
 private nonisolated(unsafe) let settings = {
@@ -125,13 +147,25 @@ private nonisolated(unsafe) let settings = {
     return unsafe settings
 }()
 
-/// What makes the terminal send pastes as keys again: eight bytes.
+/// What makes the terminal send pastes as keys again, and what shows its normal screen: eight bytes each.
 // SAFE: written once, never freed.
-private nonisolated(unsafe) let pasteOff: UnsafePointer<CChar> = {
-    let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: 9)
-    for (index, byte) in "\u{1B}[?2004l\0".utf8.enumerated() { unsafe bytes[index] = CChar(byte) }
+private nonisolated(unsafe) let pasteOff = unsafe constant("\u{1B}[?2004l")
+// SAFE: written once, never freed.
+private nonisolated(unsafe) let screenOff = unsafe constant("\u{1B}[?1049l")
+
+private func constant(_ text: String) -> UnsafePointer<CChar> {
+    let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count)
+    for (index, byte) in text.utf8.enumerated() { unsafe bytes[index] = CChar(byte) }
     return unsafe UnsafePointer(bytes)
-}()
+}
+
+/// Notifies the guard of which screen is shown; without one the view works, too.
+private func notifyGuard(_ screen: UInt8) {
+    let line = guardLine.load(ordering: .sequentiallyConsistent)
+    guard line >= 0 else { return }
+    var byte = screen
+    _ = unsafe write(line, &byte, 1)
+}
 
 /// Runs inside signals, too.
 private func restoreTerminal() {
@@ -139,9 +173,14 @@ private func restoreTerminal() {
     // Not from the background: that would stop the process, and the terminal has other settings by then.
     guard tcgetpgrp(STDOUT_FILENO) == getpgrp() else { return }
     _ = unsafe tcsetattr(STDOUT_FILENO, TCSANOW, settings)
-    guard marksPastes.exchange(false, ordering: .sequentiallyConsistent) else { return }
-    // A write of a constant: signals may do that.
-    _ = unsafe write(STDOUT_FILENO, pasteOff, 8)
+    // Writes of constants: signals may do that.
+    if marksPastes.exchange(false, ordering: .sequentiallyConsistent) {
+        _ = unsafe write(STDOUT_FILENO, pasteOff, 8)
+    }
+    if isOnScreen.exchange(false, ordering: .sequentiallyConsistent) {
+        _ = unsafe write(STDOUT_FILENO, screenOff, 8)
+        notifyGuard(TerminalGuard.left)
+    }
 }
 
 /// The signals that end a view, stop it or change its size, noticed between two waits.
@@ -170,6 +209,9 @@ final class TerminalSignals {
     /// Whether Ctrl-Z was pressed since the last look.
     func takeStop() -> Bool { isStopWanted.exchange(false, ordering: .relaxed) }
 
+    /// Whether the terminal's size was changed since the last look, be it there and back.
+    func takeResize() -> Bool { wasResized.exchange(false, ordering: .relaxed) }
+
     /// Whether the process was continued since the last look.
     func takeContinuation() -> Bool { wasContinued.exchange(false, ordering: .relaxed) }
 
@@ -184,100 +226,15 @@ final class TerminalSignals {
 private let lastSignal = Atomic<Int32>(0)
 private let isStopWanted = Atomic<Bool>(false)
 private let wasContinued = Atomic<Bool>(false)
+private let wasResized = Atomic<Bool>(false)
 
 /// Runs inside the signal: a store, and nothing else.
 private func note(_ signal: Int32) {
     switch signal {
-    case SIGWINCH: break
+    case SIGWINCH: wasResized.store(true, ordering: .relaxed)
     case SIGTSTP: isStopWanted.store(true, ordering: .relaxed)
     case SIGCONT: wasContinued.store(true, ordering: .relaxed)
     default: lastSignal.store(signal, ordering: .relaxed)
-    }
-}
-
-/// A process beside a view that gives the terminal its settings back when the view was killed and could not.
-///
-/// It has nothing to do otherwise: when the view ends, it looks whether the terminal is still as the view set it. A shell
-/// that has it back by then has set it to its own liking, and is left alone.
-final class TerminalGuard {
-    static let command = "terminal-guard"
-    /// Closed when this process ends, however it does.
-    private let line: Descriptor
-
-    /// Starts it.
-    ///
-    /// - Parameters:
-    ///   - saved: the settings before the view.
-    ///   - taken: the settings that the view gave it.
-    ///   - clearing: what takes away the terminal's reports of runs.
-    /// - Throws: what the system has against another process.
-    init(saved: termios, taken: termios, clearing: [UInt8]) throws(HostError) {
-        let (read, write) = try Descriptor.pipe(nonblockingRead: false)
-        let terminal = try Descriptor.duplicate(of: STDOUT_FILENO)
-        let nothing = try Descriptor.open("/dev/null", O_RDWR)
-        let program = ChildProgram(
-            path: try Machine.executablePath(),
-            arguments: ["belfry", Self.command]
-                + (clearing.isEmpty ? [] : ["--clear", Base64.encode(clearing)]),
-            environment: Machine.environment, folder: "/", descriptors: [read, terminal, nothing])
-        try write.writeAll((Self.bytes(of: saved) + Self.bytes(of: taken))[...])
-        _ = try program.start()
-        line = write
-    }
-
-    private static func bytes(of settings: termios) -> [UInt8] {
-        unsafe withUnsafeBytes(of: settings) { unsafe Array($0) }
-    }
-}
-
-/// See ``TerminalGuard``, which starts it.
-struct TerminalGuardCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: TerminalGuard.command,
-        abstract: "Gives the terminal its settings back when a view was killed.", shouldDisplay: false)
-
-    @Option(help: "Also write these bytes, in base64.")
-    var clear: String?
-
-    func validate() throws {
-        guard Descriptor.isPipe(STDIN_FILENO), isatty(STDOUT_FILENO) == 1 else {
-            throw ValidationError("belfry watch starts this itself")
-        }
-    }
-
-    func run() throws {
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTOU, SIGTTIN, SIGTSTP, SIGPIPE] {
-            Glibc.signal(number, SIG_IGN)
-        }
-        var saved = termios()
-        var taken = termios()
-        guard Self.read(&saved), Self.read(&taken) else { return }
-        // The end of the view ends this.
-        var byte: UInt8 = 0
-        while unsafe Glibc.read(STDIN_FILENO, &byte, 1) < 0, errno == EINTR {}
-        var now = termios()
-        guard unsafe tcgetattr(STDOUT_FILENO, &now) == 0, now.c_lflag == taken.c_lflag,
-            now.c_iflag == taken.c_iflag
-        else { return }
-        guard unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &saved) == 0 else {
-            throw HostError.last("tcsetattr")
-        }
-        let reset = Array("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?25h".utf8)
-        StandardOutput.write(reset + (clear.flatMap(Base64.decode) ?? []))
-    }
-
-    /// Reads one record of settings; whether all of it came.
-    private static func read(_ settings: inout termios) -> Bool {
-        unsafe withUnsafeMutableBytes(of: &settings) { bytes in
-            var count = 0
-            while count < bytes.count, let start = bytes.baseAddress {
-                let got = unsafe Glibc.read(STDIN_FILENO, start + count, bytes.count - count)
-                if got < 0, errno == EINTR { continue }
-                guard got > 0 else { return false }
-                count += got
-            }
-            return true
-        }
     }
 }
 

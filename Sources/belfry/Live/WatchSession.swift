@@ -19,9 +19,11 @@ final class WatchSession {
     private let signals: TerminalSignals
     private var reader = KeyReader()
     private var model: WatchModel
-    private var painter: TerminalPainter
+    private var painter = ScreenPainter()
     private var reports: TerminalReports
+    /// What no longer has a place in the view, and is printed when it is left.
     private var permanent: [FrameLine] = []
+    private static let permanentKept = 1000
     private var reconnection = Reconnection()
     private let clock = ContinuousClock()
     private var lastDrawn: ContinuousClock.Instant?
@@ -52,13 +54,12 @@ final class WatchSession {
         self.notices = notices
         self.traits = traits
         model = WatchModel(traits, zone: zone)
-        painter = TerminalPainter(traits)
         reports = TerminalReports(traits)
         signals = TerminalSignals(ownsTerminal: true)
         var query = EventsQuery()
         query.live = true
         feed = try EventFeed(of: client, query: query)
-        keys = LiveKeys(isReading: true, clearing: TerminalReports.clear(traits))
+        keys = LiveKeys(isReading: true, hasScreen: true, clearing: TerminalReports.clear(traits))
     }
 
     /// Serves until the person leaves; ends the process with 128+n on a signal.
@@ -69,6 +70,11 @@ final class WatchSession {
             if signals.takeStop() { stop() }
             if signals.takeContinuation() {
                 keys.enter()
+                painter.forget()
+                lastDrawn = nil
+            }
+            if signals.takeResize() {
+                painter.forget()
                 lastDrawn = nil
             }
             if let signal = signals.next() {
@@ -97,8 +103,7 @@ final class WatchSession {
         if owner < 0 || owner == getpgrp() {
             let now = Moment.now
             let size = TerminalSize(of: STDOUT_FILENO)
-            var bytes = painter.paint(model.frame(at: now, size: size), after: permanent, size: size)
-            permanent = []
+            var bytes = painter.paint(model.frame(at: now, size: size), size: size)
             bytes += reports.update(model.active, at: now)
             StandardOutput.write(bytes)
         }
@@ -109,18 +114,16 @@ final class WatchSession {
     }
 
     private func close() {
-        let size = TerminalSize(of: STDOUT_FILENO)
-        permanent += model.takeEnds().flatMap { $0.lines(in: zone, traits, columns: size.columns) }
-        StandardOutput.write(painter.erase(leaving: permanent, size: size))
-        permanent = []
         StandardOutput.write(TerminalReports.clear(traits))
         keys.leave()
+        let columns = TerminalSize(of: STDOUT_FILENO).columns
+        permanent += model.takeEnds().flatMap { $0.lines(in: zone, traits, columns: columns) }
+        StandardOutput.write(permanent.flatMap { $0.bytes + [0x0D, 0x0A] })
+        permanent = []
     }
 
     /// Stops until the shell continues us, with the terminal as it was before.
     private func stop() {
-        StandardOutput.write(painter.erase(leaving: permanent, size: TerminalSize(of: STDOUT_FILENO)))
-        permanent = []
         StandardOutput.write(TerminalReports.clear(traits))
         keys.leave()
         kill(getpid(), SIGSTOP)
@@ -225,7 +228,7 @@ final class WatchSession {
             run.map { run in [RunText.sentence(run)].compactMap(\.self) + RunText.lastLines(run) } ?? []
         let columns = TerminalSize(of: STDOUT_FILENO).columns
         for end in model.end(WatchEnd(live, detail: detail, evidence: evidence)) {
-            permanent += end.lines(in: zone, traits, columns: columns)
+            permanent = (permanent + end.lines(in: zone, traits, columns: columns)).suffix(Self.permanentKept)
         }
     }
 
@@ -257,8 +260,7 @@ final class WatchSession {
         switch wish {
         case .quit: return nil
         case .redraw:
-            painter = TerminalPainter(traits)
-            StandardOutput.write(Array("\u{1B}[H\u{1B}[2J".utf8))
+            painter.forget()
             return nil
         case .cancel(let run):
             guard let target = RunTarget(run) else { throw APIError(.noSuchRun) }
