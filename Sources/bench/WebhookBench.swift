@@ -133,13 +133,13 @@ final class BareReceiver: Sendable {
         }
         guard bound else { throw SocketFailed() }
         port = UInt16(address[2]) << 8 | UInt16(address[3])
-        try onThread { [descriptor] in
+        try BareThread.start { [descriptor] in
             while case let connection = accept(descriptor, nil, nil), connection >= 0 {
                 // As servers do: else the kernel holds a small piece back until the one before is acknowledged.
                 var isOn: Int32 = 1
                 let size = socklen_t(MemoryLayout<Int32>.size)
                 unsafe setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
-                try? self.onThread { self.serve(connection) }
+                try? BareThread.start { self.serve(connection) }
             }
         }
     }
@@ -193,8 +193,17 @@ final class BareReceiver: Sendable {
         let bytes = Array(text.utf8)
         return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
+}
 
-    private func onThread(_ work: @escaping @Sendable () -> Void) throws {
+/// A thread for blocking calls.
+enum BareThread {
+    private final class Box: Sendable {
+        let work: @Sendable () -> Void
+        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    }
+
+    /// Runs `work` on a thread of its own, which nobody waits for.
+    static func start(_ work: @escaping @Sendable () -> Void) throws {
         let box = unsafe Unmanaged.passRetained(Box(work))
         var thread = pthread_t()
         let code = unsafe pthread_create(
@@ -207,18 +216,13 @@ final class BareReceiver: Sendable {
         guard code == 0 else { throw SocketFailed() }
         pthread_detach(thread)
     }
-
-    private final class Box: Sendable {
-        let work: @Sendable () -> Void
-        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-    }
 }
 
 /// A socket of the benchmark could not be had.
 struct SocketFailed: Error {}
 
 /// Finds where a request ends.
-private enum RequestLength {
+enum RequestLength {
     /// The bytes of the request `buffer` begins with, head and body; `nil` before the head is whole.
     static func of(_ buffer: [UInt8]) -> Int? {
         let end: [UInt8] = [13, 10, 13, 10]

@@ -24,6 +24,11 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "chaos", "kills daemon and warden under load, then counts; [ROUNDS] [--seed SEED] [--jobs JOBS]",
         ChaosBench.run
     ),
+    (
+        "chaos-channels",
+        "kills the daemon while receivers of six forms die, hang and refuse; [DELIVERIES] [--seed SEED]",
+        ChannelChaos.run
+    ),
     ("ledger", "commits", LedgerBench.run),
     (
         "eta", "error of the finish time, beside pace, past times, tqdm and Rich; [SEED] [--traces FOLDER]",
@@ -73,7 +78,8 @@ guard let name = words.first, name != "--help" else {
 }
 /// Those that take minutes or arguments, and are asked for by name.
 let long: Set = [
-    "fuzz", "progress-fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "load", "bots", "provider", "gateway",
+    "fuzz", "progress-fuzz", "stream-fuzz", "gateway-fuzz", "chaos", "chaos-channels", "load", "bots",
+    "provider", "gateway",
     "gateway-check",
     "gateway-stand", "search",
 ]

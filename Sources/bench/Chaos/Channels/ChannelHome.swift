@@ -1,0 +1,200 @@
+import CronBench
+import Glibc
+import Host
+import Ledger
+import LedgerSQLite
+import Timeline
+import Tracking
+
+/// A home whose jobs complete each second, and the channels of six forms that hear of each run.
+///
+/// Each run says its own name, so that every body has it, whatever its form.
+final class ChannelHome: DaemonHome {
+    /// The channels that are always there, in the order of their receivers, and the one that comes and goes.
+    static let standing = ["hook", "events", "phone", "chat", "inbox", "program"]
+    static let fleeting = "fleeting"
+    /// What each run says begins with this and ends with a colon.
+    static let mark = "said:"
+    private static let jobCount = 24
+
+    /// Where each channel leads to; the program has no port.
+    private let ports: [String: UInt16]
+    private var edition = 1
+    private var hasFleeting = true
+
+    init(folder: String, ports: [String: UInt16]) throws {
+        self.ports = ports
+        try super.init(folder: folder)
+        try SmallFile.replace(folder + "/program", with: Array(script.utf8))
+        try setProgram(.well)
+        try writeConfiguration()
+    }
+
+    /// How many runs have been started so far.
+    var starts: Int {
+        (try? SmallFile.text(folder + "/done", limit: 1 << 26))?.utf8.count(where: { $0 == 10 }) ?? 0
+    }
+
+    // MARK: The program
+
+    /// Changes the mood of the program that is a channel.
+    func setProgram(_ mood: SickReceiver.Mood) throws {
+        try SmallFile.replace(folder + "/mood", with: Array("\(mood.rawValue)\n".utf8))
+    }
+
+    /// What the program accepted: the entry's id, and the name of the run.
+    var programLines: [(id: String, run: String)] {
+        let text = (try? SmallFile.text(folder + "/accepted", limit: 1 << 26)) ?? ""
+        return text.split(separator: "\n").map { line in
+            let words = line.split(separator: " ")
+            return (String(words.first ?? ""), String(words.last ?? ""))
+        }
+    }
+
+    private var script: String {
+        """
+        cat > /dev/null
+        read -r mood < \(folder)/mood
+        if [ "$mood" = mixed ]; then
+            case $(($$ % 12)) in
+                0) mood=throttles ;;
+                1) mood=hangsUp ;;
+                2) mood=late ;;
+                *) mood=well ;;
+            esac
+        fi
+        case $mood in
+            refuses | throttles) echo later; exit 75 ;;
+            hangs | dead) exec sleep 60 ;;
+            hangsUp) kill -9 $$ ;;
+        esac
+        echo "$NOTICE_ID $NOTICE_RUN" >> \(folder)/accepted
+        if [ "$mood" = late ]; then kill -9 $$; fi
+
+        """
+    }
+
+    // MARK: The file
+
+    /// Replaces the file by its next edition, in which each channel is another one in something.
+    func edit(_ random: inout SeededNumbers) throws {
+        edition += 1
+        hasFleeting = Bool.random(using: &random)
+        try writeConfiguration()
+    }
+
+    /// Lists every channel again.
+    func complete() throws {
+        edition += 1
+        hasFleeting = true
+        try writeConfiguration()
+    }
+
+    private func writeConfiguration() throws {
+        // Whoever knows such an address can post there, so it is a secret.
+        try SmallFile.replace(
+            folder + "/chat", with: Array("http://127.0.0.1:\(port("chat"))/hooks/\(edition / 3)\n".utf8),
+            mode: 0o600)
+        try SmallFile.replace(folder + "/belfry.yaml", with: Array(configuration.utf8))
+    }
+
+    private func port(_ channel: String) -> UInt16 { ports[channel] ?? 0 }
+
+    private var configuration: String {
+        let here = "allow: [127.0.0.1/32]"
+        let timeout = "timeout: \(2 + edition % 2)s"
+        let recipients = edition.isMultiple(of: 2) ? "ops@example.org" : "ops@example.org, all@example.org"
+        let names = Self.standing + (hasFleeting ? [Self.fleeting] : [])
+        let jobs = (0..<Self.jobCount).map { number in
+            """
+              job-\(number): { schedule: "* * * * * *", shell: 'echo >> \(folder)/done; echo "\(Self.mark)$BELFRY_RUN:"' }
+
+            """
+        }.joined()
+        let fleeting = """
+              \(Self.fleeting): { kind: webhook, url: "http://127.0.0.1:\(port(Self.fleeting))/", \(here), \(timeout) }
+
+            """
+        return """
+            zone: UTC
+            bots:
+              belfry: { backend: { kind: command }, notifications: { failures: each } }
+            jobs:
+            \(jobs)channels:
+              hook: { kind: webhook, url: "http://127.0.0.1:\(port("hook"))/\(edition / 3)", \(here), \(timeout) }
+              events: { kind: cloudevents, url: "http://127.0.0.1:\(port("events"))/", mode: \
+            \(edition.isMultiple(of: 2) ? "binary" : "structured"), \(here), \(timeout) }
+              phone: { kind: ntfy, url: "http://127.0.0.1:\(port("phone"))/topic-\(edition)", \(here), \(timeout) }
+              chat: { kind: slack, url: "http://127.0.0.1:\(port("chat"))", webhook: { file: \(folder)/chat }, \
+            \(here), \(timeout) }
+              inbox: { kind: mail, url: "smtp://127.0.0.1:\(port("inbox"))", tls: none, from: bell@example.org, \
+            to: [\(recipients)], \(here), \(timeout) }
+              program: { kind: command, command: [sh, \(folder)/program, edition-\(edition)], \(timeout) }
+            \(hasFleeting ? fleeting : "")routes:
+              - { when: [completed], to: [\(names.joined(separator: ", "))] }
+              - { when: [failed, lost], to: [hook] }
+
+            """
+    }
+
+    // MARK: Coming to rest
+
+    /// Waits until every entry is sent, and ends the daemon; whether that came to pass within so many seconds.
+    ///
+    /// What failed waits for its own next try, minutes ahead; a person's retry makes it due. `faults` gets what was given up
+    /// before that.
+    func comeToRest(within seconds: Double, _ faults: inout [String]) async throws -> Bool {
+        let watch = Stopwatch()
+        try complete()
+        while try run("reload").code != 0, watch.seconds < seconds { usleep(100_000) }
+        var unpaused = Set((0..<Self.jobCount).map { "job-\($0)" })
+        while !unpaused.isEmpty, watch.seconds < seconds {
+            for job in unpaused where try run("job", "pause", job).code == 0 { unpaused.remove(job) }
+        }
+        let (code, text) = try run("outbox", "list", "--state", "dead,expired,discarded,superseded", "--json")
+        if code != 0 || text.split(whereSeparator: \.isWhitespace) != ["[]"] {
+            faults.append("entries were given up: \(text.prefix(600))")
+        }
+        while watch.seconds < seconds {
+            for channel in Self.standing + [Self.fleeting] {
+                try run("outbox", "retry", "--channel", channel)
+            }
+            for _ in 0..<50 {
+                if let status = try Status(of: self), status.running + status.queued == 0,
+                    status.outbox.pending == 0
+                {
+                    stop()
+                    if try await isFollowed() { return true }
+                    try launch()
+                }
+                usleep(100_000)
+            }
+        }
+        stop()
+        return false
+    }
+
+    /// Whether every run that completed has its entries.
+    private func isFollowed() async throws -> Bool {
+        let ledger = try SQLiteLedger(path: folder + "/state/ledger.sqlite")
+        let completed = try await ledger.runs(RunFilter()).filter { $0.state == .completed }
+        let told = Set(
+            try await ledger.outbox(states: [], limit: .max).filter { $0.channel == "hook" }.compactMap(\.run)
+        )
+        await ledger.close()
+        return completed.allSatisfy { told.contains($0.id) }
+    }
+
+    private struct Status: Decodable {
+        struct Outbox: Decodable { var pending: Int }
+        var running: Int
+        var queued: Int
+        var outbox: Outbox
+
+        init?(of home: ChannelHome) throws {
+            let (code, text) = try home.run("status", "--json")
+            guard code == 0, let read = try? JSON.decode(Status.self, from: text.utf8) else { return nil }
+            self = read
+        }
+    }
+}
