@@ -5,10 +5,11 @@ import Timeline
 
 /// Kills the daemon, and then the warden, at random moments under load, over and over; then counts.
 ///
-/// An OpenClaw gateway is killed beside them. Between the kills jobs are edited, removed and added again, with and without a daemon, and one of two receivers has
+/// An OpenClaw gateway and the notification server are killed beside them. Between the kills jobs are edited, removed
+/// and added again, with and without a daemon, questions are asked, answered and left, and one of two receivers has
 /// outages. Not a figure but a proof: it ends with 1 when a slot was lost or doubled, a job started twice, beside itself
-/// or by an outdated definition, a notice lost or delivered under two ids, or a run left open or, while its warden
-/// lived, lost. After a hundred kills it also ends with 1 when something that it is to prove never happened; a shorter
+/// or by an outdated definition, a notice lost or delivered under two ids, a run left open or, while its warden
+/// lived, lost, or a question answered twice, answered to nobody, or still on the screen. After a hundred kills it also ends with 1 when something that it is to prove never happened; a shorter
 /// run, or one on a slow machine, meets what it meets, and prints what it did not.
 enum ChaosBench {
     /// What is killed.
@@ -66,22 +67,37 @@ enum ChaosBench {
         let steady = WebhookBook(seed: random.next())
         let sick = WebhookBook(seed: random.next())
         let receivers = try (BareReceiver { steady.take($0) }, BareReceiver { sick.take($0) })
+        let questions = try await ChaosQuestions(seed: random.next())
         let home = try ChaosHome(
-            folder: folder.path, quick: options.jobs, ports: (receivers.0.port, receivers.1.port))
+            folder: folder.path, quick: options.jobs, ports: (receivers.0.port, receivers.1.port),
+            questions: questions)
         let watch = Stopwatch()
         var course = Course(victim: victim)
         try home.gateway.launch()
+        try questions.desktop.launch()
         try home.launch()
+        try questions.begin(with: home.programs) { steady.link(of: $0) ?? sick.link(of: $0) }
+        defer { questions.stop() }
         for round in 1...rounds {
             let isIll = Int.random(in: 0..<3, using: &random) == 0
             sick.set(isIll ? .allCases.randomElement(using: &random) : nil)
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                await questions.desktop.kill()
+                if Bool.random(using: &random) { try questions.desktop.launch() }
+            } else if !questions.desktop.isRunning {
+                try questions.desktop.launch()
+            }
             try course.run(round, in: home, &random)
         }
         sick.set(nil)
+        if !questions.desktop.isRunning { try questions.desktop.launch() }
         try speakInPeace(after: rounds, in: home)
         var faults = course.faults
         if home.gateway.hasEnded { faults.append("the gateway ended by itself") }
-        if try !(await home.comeToRest(within: 120)) { faults.append("it does not come to rest") }
+        if try !(await home.comeToRest(within: 180)) {
+            faults.append("it does not come to rest: \(home.unrest ?? "runs or deliveries are under way")")
+        }
+        questions.stop()
         let kills = course.kills
         let verdict = try await ChaosVerdict(
             of: home, kills: kills, threads: course.threads, webhooks: ["hook": steady, "sick": sick],
@@ -137,7 +153,10 @@ enum ChaosBench {
                 reload = (try home.reload(), home.edits.current.number)
             }
             var prompt: Int32?
+            let isAsking = Int.random(in: 0..<4, using: &random) > 0
+            if isAsking { try home.questions.ask(2 * round, by: home.programs) }
             let message = try ChaosBench.lead(&random) {
+                try home.questions.ask(2 * round + 1, by: home.programs)
                 prompt = try home.talk.speak(round, in: home)
                 return try home.begin("notify", "news", "--thread", "news-\(round)")
             }
@@ -177,6 +196,7 @@ enum ChaosBench {
         var missing: [String] = []
         if verdict.talk.replied == 0 || verdict.talk.answered == 0 { missing.append("no bot replied") }
         if verdict.gateway.replied == 0 { missing.append("no gateway replied") }
+        missing += verdict.questions.unproved
         if refused == 0 { missing.append("no receiver had an outage") }
         switch victim {
         case .warden:
@@ -187,6 +207,7 @@ enum ChaosBench {
             if verdict.talk.cut == 0 { missing.append("no reply was cut off") }
             if verdict.talk.outlived == 0 { missing.append("no program's reply outlived a daemon") }
             if verdict.gateway.outlived == 0 { missing.append("no reply of a gateway outlived a daemon") }
+            if verdict.questions.outlived == 0 { missing.append("no question outlived a daemon") }
         }
         return missing
     }

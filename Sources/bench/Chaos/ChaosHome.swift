@@ -26,16 +26,21 @@ final class ChaosHome: DaemonHome {
     var talk: ChaosTalk
     /// The gateway that two of its bots are behind.
     let gateway: ChaosGateway
+    /// What is asked in it, and the desktop where it is shown.
+    let questions: ChaosQuestions
     /// The jobs that change between the kills.
     private(set) var edits = ChaosEdits()
 
     /// Makes the home: `quick` jobs that start every second, and webhooks to two ports of this machine.
-    init(folder: String, quick: Int, ports: (hook: UInt16, sick: UInt16)) throws {
+    init(
+        folder: String, quick: Int, ports: (hook: UInt16, sick: UInt16), questions: ChaosQuestions
+    ) throws {
         self.quick = quick
         self.ports = ports
         talk = try ChaosTalk()
         gateway = try ChaosGateway(home: folder)
-        try super.init(folder: folder)
+        self.questions = questions
+        try super.init(folder: folder, bus: questions.desktop.address)
         try SmallFile.replace(folder + "/scribe", with: Array(ChaosTalk.program(done: done).utf8))
         try writeConfiguration()
     }
@@ -50,6 +55,7 @@ final class ChaosHome: DaemonHome {
         for job in ChaosEdits.edited + ChaosEdits.fleeting { periods[job] = 1 }
         for job in ChaosTalk.jobs + [ChaosTalk.programJob] { periods[job] = ChaosTalk.period }
         for job in ChaosGateway.jobs { periods[job] = ChaosGateway.period }
+        periods[ChaosQuestions.job] = ChaosQuestions.period
         return periods
     }
 
@@ -78,15 +84,21 @@ final class ChaosHome: DaemonHome {
         jobs += steadyJobs
         return """
             zone: UTC
-            bots:
+            \(questions.lines)bots:
             \(talk.bots)\(gateway.bots)jobs:
-            \(jobs)\(talk.jobLines)\(gateway.jobLines)channels:
+            \(jobs)\(talk.jobLines)\(gateway.jobLines)\(questionJob)channels:
               hook: { kind: webhook, url: "http://127.0.0.1:\(ports.hook)/hook", allow: [127.0.0.1/32] }
               sick: { kind: webhook, url: "http://127.0.0.1:\(ports.sick)/hook", allow: [127.0.0.1/32] }
-            routes:
+            \(ChaosQuestions.channel)routes:
               - { when: [completed, failed, lost, missed, recovered, canceled, message], to: [hook, sick] }
-
+            \(ChaosQuestions.route)
             """
+    }
+
+    private var questionJob: String {
+        ChaosQuestions.jobLines(
+            begin: "echo \"0 $BELFRY_RUN_ID $BELFRY_ATTEMPT begin\" >> \(done)",
+            belfry: programs.binaries + "/belfry", folder: folder)
     }
 
     /// The jobs that stay as they are.
@@ -203,13 +215,21 @@ final class ChaosHome: DaemonHome {
         while watch.seconds < seconds {
             for job in unpaused where try run("job", "pause", job).code == 0 { unpaused.remove(job) }
             if unpaused.isEmpty, let status = try status(), status.running + status.queued == 0,
-                status.outbox.pending == 0
+                status.outbox.pending == 0, areQuestionsAtRest()
             {
                 return true
             }
             usleep(100_000)
         }
         return false
+    }
+
+    /// What of its questions is not at rest, while a daemon runs; nil: nothing.
+    private(set) var unrest: String?
+
+    private func areQuestionsAtRest() -> Bool {
+        unrest = questions.unrest(programs)
+        return unrest == nil
     }
 
     private func status() throws -> Status? {

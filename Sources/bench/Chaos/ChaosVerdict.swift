@@ -28,6 +28,8 @@ struct ChaosVerdict {
     /// What became of the prompts, and of those that a gateway was sent.
     let talk: ChaosTalkVerdict
     let gateway: ChaosGatewayVerdict
+    /// What became of the questions.
+    let questions: ChaosQuestionsVerdict
     /// What is wrong; empty when all is well.
     private(set) var faults: [String] = []
 
@@ -47,7 +49,9 @@ struct ChaosVerdict {
         talk = try await ChaosTalkVerdict(
             home.talk, ledger, all, kills: kills, output: home.folder + "/state/output", mayLose: mayLose)
         gateway = try await ChaosGatewayVerdict(home.gateway, ledger, all, kills: kills)
-        faults = talk.faults + gateway.faults
+        questions = try await ChaosQuestionsVerdict(
+            home.questions, ledger, all, kills: kills, webhooks: webhooks, folder: home.folder)
+        faults = talk.faults + gateway.faults + questions.faults
         let spans = try await ledger.spans(of: nil, limit: .max)
         let decidedUntil = try await ledger.watermark()?.decidedUntil ?? Moment(seconds: 0)
         changed = spans.reduce(0) { $0 + ($1.reason == .definitionChanged ? $1.count : 0) }
@@ -178,6 +182,8 @@ struct ChaosVerdict {
         for (id, delivery) in webhooks.deliveries {
             deliveries += delivery.times
             if !delivery.isAccepted {
+                // What was asked is not asked any more once it is closed.
+                guard delivery.type != "question.asked" else { continue }
                 fault("\(channel): \(id) was never accepted")
                 continue
             }
@@ -241,6 +247,8 @@ final class WebhookBook: Sendable {
         var thread: String?
         var count = 0
         var last: [String] = []
+        /// The question it is about.
+        var question: Question?
         /// How often it arrived.
         var times = 1
         /// Whether it was answered with success at least once.
@@ -276,10 +284,19 @@ final class WebhookBook: Sendable {
         }
     }
 
+    /// A question as a webhook has it.
+    struct Question: Decodable, Sendable {
+        var id: String
+        var state: String
+        var answer: String?
+        var link: String?
+    }
+
     private struct Body: Decodable {
         struct Objects: Decodable {
             var run: Run?
             var item: Item?
+            var question: Question?
         }
         struct Run: Decodable { var id: String? }
         struct Item: Decodable {
@@ -300,6 +317,14 @@ final class WebhookBook: Sendable {
 
     /// What arrived, by webhook-id.
     var deliveries: [String: Delivery] { state.withLock(\.deliveries) }
+
+    /// The link to a question, as it arrived here; nil: it did not.
+    func link(of question: String) -> String? {
+        state.withLock { state in
+            state.deliveries.values.first { $0.question?.id == question && $0.question?.link != nil }?
+                .question?.link
+        }
+    }
 
     /// How many requests were not webhooks.
     var unreadable: Int { state.withLock(\.unreadable) }
@@ -324,7 +349,7 @@ final class WebhookBook: Sendable {
                 ?? Delivery(
                     type: read.type, run: read.data.run?.id, thread: read.data.item?.thread,
                     count: read.data.item?.count ?? 0,
-                    last: read.data.item?.last?.map(\.id) ?? [], body: body)
+                    last: read.data.item?.last?.map(\.id) ?? [], question: read.data.question, body: body)
             let isFirst = state.deliveries[id] == nil
             if !isFirst { delivery.times += 1 }
             if delivery.body != body { delivery.isAltered = true }

@@ -5,15 +5,18 @@ import Host
 class DaemonHome {
     let folder: String
     private let runtime: BenchFolder
-    private let binaries: String
+    /// How its programs are started.
+    let programs: ChaosPrograms
     /// The daemon's process; nil when none was started, or it was killed.
     private(set) var daemon: Int32?
 
-    /// Makes the home in `folder`, where `belfry.yaml` is its configuration.
-    init(folder: String) throws {
+    /// Makes the home in `folder`, where `belfry.yaml` is its configuration; its session bus is at `bus`.
+    init(folder: String, bus: String? = nil) throws {
         self.folder = folder
         runtime = try BenchFolder(inMemory: true)
-        binaries = SmallFile.parent(of: try Machine.executablePath())
+        programs = ChaosPrograms(
+            folder: folder, runtime: runtime.path, bus: bus,
+            binaries: SmallFile.parent(of: try Machine.executablePath()))
     }
 
     deinit {
@@ -24,31 +27,9 @@ class DaemonHome {
         }
     }
 
-    private var socket: String { runtime.path + "/b.sock" }
-
-    private var environment: [String: String] {
-        var variables = Machine.environment.filter {
-            !$0.key.hasPrefix("BELFRY_") && !$0.key.hasPrefix("XDG_")
-        }
-        variables["HOME"] = folder
-        variables["XDG_RUNTIME_DIR"] = runtime.path
-        variables["BELFRY_SOCKET"] = socket
-        variables["TZ"] = "UTC"
-        return variables
-    }
-
-    private func start(_ program: String, _ words: [String], output: String) throws -> Int32 {
-        let nothing = try Descriptor.open("/dev/null", O_RDWR)
-        let output = try Descriptor.open(output, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
-        return try ChildProgram(
-            path: binaries + "/" + program, arguments: [program] + words, environment: environment,
-            folder: folder, descriptors: [nothing, output, output]
-        ).start()
-    }
-
     /// Starts the daemon, which loads the file, and waits for nothing.
     func launch() throws {
-        daemon = try start(
+        daemon = try programs.start(
             "belfryd", ["--config", folder + "/belfry.yaml", "--state", folder + "/state"],
             output: folder + "/log")
     }
@@ -78,7 +59,7 @@ class DaemonHome {
 
     /// Starts the command and waits for nothing; its process.
     func begin(_ words: String...) throws -> Int32 {
-        try start("belfry", words, output: "/dev/null")
+        try programs.start("belfry", words, output: "/dev/null")
     }
 
     /// Runs the command and waits for its end: its exit code, and what it printed.
@@ -86,16 +67,12 @@ class DaemonHome {
     func run(_ words: String...) throws -> (code: Int32, text: String) {
         let output = folder + "/answer"
         unsafe unlink(output)
-        let code = status(of: try start("belfry", words, output: output))
+        let code = status(of: try programs.start("belfry", words, output: output))
         return (code, (try? SmallFile.text(output, limit: 1 << 24)) ?? "")
     }
 
     /// Waits for the end of a process; its exit code, 128 and more for a signal.
-    func status(of pid: Int32) -> Int32 {
-        var status: Int32 = 0
-        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-    }
+    func status(of pid: Int32) -> Int32 { ChaosPrograms.status(of: pid) }
 
     /// The warden of this home; nil when there is none.
     var warden: Int32? {
@@ -105,7 +82,47 @@ class DaemonHome {
     private func processes() -> [Int32] {
         ((try? ProcessTable.all()) ?? []).filter {
             !$0.isZombie && $0.pid != getpid()
-                && ProcessTable.process($0.pid, wasStartedWith: "BELFRY_SOCKET=\(socket)")
+                && ProcessTable.process($0.pid, wasStartedWith: "BELFRY_SOCKET=\(programs.socket)")
         }.map(\.pid)
+    }
+}
+
+/// How the programs of a home are started: with its folders, its socket and its bus.
+struct ChaosPrograms: Sendable {
+    let folder: String
+    let socket: String
+    let binaries: String
+    private let environment: [String: String]
+
+    init(folder: String, runtime: String, bus: String?, binaries: String) {
+        (self.folder, self.binaries) = (folder, binaries)
+        socket = runtime + "/b.sock"
+        var variables = Machine.environment.filter {
+            !$0.key.hasPrefix("BELFRY_") && !$0.key.hasPrefix("XDG_")
+        }
+        variables["HOME"] = folder
+        variables["XDG_RUNTIME_DIR"] = runtime
+        variables["BELFRY_SOCKET"] = socket
+        if let bus { variables["DBUS_SESSION_BUS_ADDRESS"] = bus }
+        variables["TZ"] = "UTC"
+        environment = variables
+    }
+
+    /// Starts one of our programs, or one of the system's; its process.
+    func start(_ program: String, _ words: [String], output: String) throws -> Int32 {
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        let output = try Descriptor.open(output, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
+        let path = (program.hasPrefix("belfry") ? binaries : "/usr/bin") + "/" + program
+        return try ChildProgram(
+            path: path, arguments: [program] + words, environment: environment, folder: folder,
+            descriptors: [nothing, output, output]
+        ).start()
+    }
+
+    /// Waits for the end of a process; its exit code, 128 and more for a signal.
+    static func status(of pid: Int32) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }
 }
