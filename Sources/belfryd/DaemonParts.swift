@@ -203,7 +203,7 @@ extension DaemonParts {
             ("surfaces", surfaces.run), ("agents", ground.agents.run), ("sleep", sleep.run),
             ("network", network.run),
             ("fallbacks", fallbacks.run), ("heartbeats", heartbeats.run),
-            ("house", house.run),
+            ("house", house.run), ("snapshot", { try await keepSnapshot(paths) }),
             ("zone watch", { try await zones.watch(clock: ground.clock, logger: ground.logger) }),
             (
                 "zones",
@@ -231,6 +231,14 @@ extension DaemonParts {
         ]
         let tcp = DoorListener(Door(handler), limits: Daemon.connections, logger: ground.logger)
         return keepers.map { KeeperService(name: $0.0, body: $0.1) } + [door, tcp]
+    }
+
+    /// Keeps the file that bars read beside the socket, for those who may connect to that.
+    private func keepSnapshot(_ paths: Paths) async throws {
+        let path = WireSnapshot.path(beside: paths.socket)
+        let mode: UInt32 = paths.owner == .system ? 0o640 : 0o600
+        defer { SmallFile.remove(path) }
+        try await LiveSnapshot(control) { try SmallFile.replace(path, with: $0, mode: mode) }.run()
     }
 
     /// Finishes, whenever a gateway shows its jobs, what a crash or a lost connection left half done.

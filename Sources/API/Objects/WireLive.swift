@@ -91,6 +91,47 @@ package struct WireLive: Hashable, Sendable, Codable {
     }
 }
 
+/// What bars and widgets read without asking the daemon: a file beside its socket, of which each version replaces the last.
+///
+/// It shows what is there while the daemon runs; a daemon that was killed leaves it behind, so a reader connects to the
+/// socket first.
+package struct WireSnapshot: Hashable, Sendable, Codable {
+    /// The version of this form.
+    package var v = 1
+    /// The version of the content; rises.
+    package var seq: UInt64
+    /// When it was written.
+    package var at: Timestamp
+    /// The runs that have not ended, and those that ended within the last minute.
+    package var tasks: [WireLive]
+    /// The slot that comes next; absent: there is none.
+    package var next: NextSlot?
+
+    /// A slot that comes next.
+    package struct NextSlot: Hashable, Sendable, Codable {
+        /// The job's name.
+        package var job: String
+        /// When.
+        package var at: Timestamp
+
+        /// A slot of a job.
+        package init(job: String, at: Timestamp) { (self.job, self.at) = (job, at) }
+    }
+
+    /// A version of it.
+    package init(seq: UInt64, at: Timestamp, tasks: [WireLive], next: NextSlot?) {
+        (self.seq, self.at, self.tasks, self.next) = (seq, at, tasks, next)
+    }
+
+    /// Where it is: `live.json` beside `belfry.sock`, and `NAME.live.json` beside a socket of another name.
+    package static func path(beside socket: String) -> String {
+        let end = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { socket.utf8.index(after: $0) }
+        let name = socket[(end ?? socket.startIndex)...]
+        let folder = socket[..<(end ?? socket.startIndex)]
+        return folder + (name == "belfry.sock" ? "live.json" : "\(name).live.json")
+    }
+}
+
 /// A part of a run's work, with the parts in it.
 package struct WireTask: Hashable, Sendable, Codable {
     /// Its path, `build/linux`.

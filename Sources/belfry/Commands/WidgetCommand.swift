@@ -13,7 +13,8 @@ struct WidgetCommand: ParsableCommand {
         abstract: "Prints a line for a status bar: active runs, progress, open questions.",
         discussion: """
             Prints one line and exits, or with --watch a line at each change. Text is empty while no run is \
-            active. With --watch a daemon that is not running is shown as offline until it is back.
+            active. With --watch a daemon that is not running is shown as offline until it is back. Widgets of \
+            one's own may read live.json beside the daemon's socket, which is replaced at each change.
 
               belfry widget --format waybar --watch
               belfry widget --format tmux
@@ -35,8 +36,6 @@ struct WidgetCommand: ParsableCommand {
     var bots: String?
     @Flag(help: "Stay, and print a line at each change.")
     var watch = false
-    @Flag(help: "Also write all live states to live.json beside the daemon's socket at each change.")
-    var snapshot = false
     @Flag(help: "Use ASCII marks.")
     var ascii = false
     @OptionGroup var common: CommonOptions
@@ -45,21 +44,20 @@ struct WidgetCommand: ParsableCommand {
         if let bots, bots.split(separator: ",").isEmpty {
             throw ValidationError("--bots names bots, such as ops,sage")
         }
+        if format == .i3bar, !watch, !common.json {
+            throw ValidationError("--format i3bar is a stream: add --watch, or use --format i3")
+        }
     }
 
     func run() throws {
         let names = bots.map { $0.split(separator: ",").map(String.init) }
         let form = common.json ? BarFormat.json : format
         if watch {
-            try WidgetWatcher(common, form, bots: names, snapshot: snapshot, hasGlyphs: !ascii).run()
+            try WidgetWatcher(common, form, bots: names, hasGlyphs: !ascii).run()
         }
         let client = try common.client()
         var reading = WidgetReading(client, bots: names, hasGlyphs: !ascii)
-        try reading.refresh()
-        if form == .i3bar {
-            throw ValidationError("--format i3bar is a stream: add --watch, or use --format i3")
-        }
-        if snapshot { try reading.writeSnapshot() }
+        if !reading.readSnapshot() { try reading.refresh() }
         StandardOutput.print(form.line(reading.content(at: .now)))
     }
 }
@@ -85,6 +83,21 @@ struct WidgetReading {
     /// Whether what is shown changes as time passes.
     func isMoving(at now: Moment) -> Bool {
         lives.values.contains { !$0.state.isEnded || now - $0.updatedAt.moment < BarContent.endShown }
+    }
+
+    /// Reads the file that the daemon keeps for it; whether that showed all.
+    ///
+    /// The client has connected, so that the daemon lives.
+    mutating func readSnapshot() -> Bool {
+        guard bots == nil,
+            let bytes = try? SmallFile.read(WireSnapshot.path(beside: client.socket), limit: 16 << 20),
+            let snapshot = try? WireCoding.decode(WireSnapshot.self, from: bytes), snapshot.v == 1
+        else { return false }
+        // A slot that is past and of which nothing came was skipped: the daemon knows the next one.
+        if let next = snapshot.next, next.at.moment < .now { return false }
+        lives = Dictionary(snapshot.tasks.map { ($0.taskId, $0) }) { $1 }
+        next = snapshot.next.map { NextSlots.line($0.job, $0.at.moment, in: zone, at: .now) }
+        return true
     }
 
     /// Asks the daemon for all of it.
@@ -135,23 +148,6 @@ struct WidgetReading {
             lives.values.map(LiveState.init), next: next, at: now, zone: zone, hasGlyphs: hasGlyphs)
     }
 
-    /// Writes the live states of the active runs where widgets of one's own read them; never a part of them.
-    func writeSnapshot() throws(APIError) {
-        let path = SmallFile.parent(of: client.socket) + "/live.json"
-        let active = lives.values.filter { !$0.state.isEnded }.sorted { $0.taskId < $1.taskId }
-        let bytes = try WireCoding.encode(Snapshot(tasks: active))
-        do throws(HostError) {
-            try SmallFile.replace(path, with: bytes + [0x0A])
-        } catch {
-            throw APIError(.internalFault, "\(path) can't be written: \(error)")
-        }
-    }
-
-    private struct Snapshot: Encodable {
-        var v = 1
-        var tasks: [WireLive]
-    }
-
     private static func bots(named names: [String], _ client: DaemonClient) throws(APIError) -> [BarBot] {
         let all = try client.ask(Endpoints.bots())
         for name in names where !all.contains(where: { $0.name == name }) {
@@ -178,7 +174,6 @@ final class WidgetWatcher {
     private let common: CommonOptions
     private let format: BarFormat
     private let bots: [String]?
-    private let writesSnapshot: Bool
     private let hasGlyphs: Bool
     private var last: String?
     private let clock = ContinuousClock()
@@ -186,11 +181,8 @@ final class WidgetWatcher {
     private static let pace = Duration.milliseconds(500)
     private static let retry = Duration.seconds(2)
 
-    init(
-        _ common: CommonOptions, _ format: BarFormat, bots: [String]?, snapshot: Bool, hasGlyphs: Bool
-    ) {
-        (self.common, self.format, self.bots) = (common, format, bots)
-        (writesSnapshot, self.hasGlyphs) = (snapshot, hasGlyphs)
+    init(_ common: CommonOptions, _ format: BarFormat, bots: [String]?, hasGlyphs: Bool) {
+        (self.common, self.format, self.bots, self.hasGlyphs) = (common, format, bots, hasGlyphs)
     }
 
     /// Prints until the reader has closed its end; what the daemon refuses for good ends it.
@@ -219,7 +211,6 @@ final class WidgetWatcher {
         var isOld = true
         while true {
             if isOld { try reading.refresh() }
-            if writesSnapshot { try reading.writeSnapshot() }
             show(reading.content(at: .now))
             let end = clock.now + Self.pace
             let wait: Duration = reading.isMoving(at: .now) ? .seconds(5) : .seconds(30)
