@@ -240,7 +240,8 @@ enum ChaosBench {
             \(verdict.talk.answered) sayings answered, \
             \(verdict.talk.summaries) summaries; the gateway killed \
             \(gatewayKills) times, \(verdict.gateway.replied) prompts replied to, \(verdict.gateway.outlived) of them across a \
-            kill of the daemon, \(verdict.gateway.lost) lost by it, \(verdict.gateway.unsent) never sent
+            kill of the daemon, \(verdict.gateway.lost) lost by it, \(verdict.gateway.unsent) never sent; \
+            \(verdict.questions.words)
             """)
         report(
             "lost, doubled, executed twice, outdated, undelivered", "\(faults.count) faults", limit: "0",
