@@ -179,6 +179,12 @@ struct CountedConnection: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let place = count.open(channel)
         channel.closeFuture.whenComplete { [count] _ in count.close(place, channel) }
+        do {
+            // Before what encrypts: a client that was killed says nothing more in any protocol.
+            try channel.pipeline.syncOperations.addHandler(InputEnd(of: channel))
+        } catch {
+            return channel.eventLoop.makeFailedFuture(error)
+        }
         if let tls {
             do {
                 try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
@@ -222,6 +228,36 @@ private final class LoopExecutor: TaskExecutor {
         let job = UnownedJob(job)
         loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
+}
+
+/// Notices that the other side sends no more, though the connection is still open.
+///
+/// A client that is killed closes its side, and over TCP nothing shows that it does not read either: that comes to light
+/// when something is written to it.
+final class InputEnd: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let end: EventLoopPromise<Void>
+
+    init(of channel: any Channel) {
+        end = channel.eventLoop.makePromise()
+    }
+
+    /// Completes when the other side of `channel` has sent its last byte, or the connection has ended.
+    static func future(of channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.flatSubmit {
+            let handler = try? channel.pipeline.syncOperations.handler(type: InputEnd.self)
+            // It leaves the pipeline with the end of the connection.
+            return handler?.end.futureResult ?? channel.eventLoop.makeSucceededVoidFuture()
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { end.succeed() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end.succeed() }
 }
 
 /// Answers a connection at its start, whatever it is about to ask, and closes it.
