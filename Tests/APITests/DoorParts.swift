@@ -1,4 +1,5 @@
 import API
+import Delivery
 import Grouping
 import Ledger
 import Testing
@@ -34,6 +35,18 @@ import Timeline
         for number in 0..<4500 { _ = taken(by: "\(number)", at: .seconds(1), from: &budget) }
         let busy = taken(by: "busy", at: .seconds(1), from: &budget)
         #expect(busy == [false])
+    }
+}
+
+@Suite struct `a visitor that waits for its turn` {
+    @Test func `waits five seconds for each request beyond its budget`() {
+        var budget = RequestBudget()
+        let first = (0..<60).map { _ in budget.delay(of: "a", at: .zero) }
+        #expect(first.allSatisfy { $0 == .zero })
+        #expect(budget.delay(of: "a", at: .zero) == .seconds(5))
+        #expect(budget.delay(of: "a", at: .seconds(5)) == .seconds(5))
+        #expect(budget.delay(of: "b", at: .seconds(5)) == .zero)
+        #expect(budget.delay(of: "a", at: .seconds(17)) == .zero, "it slept longer than it had to")
     }
 }
 

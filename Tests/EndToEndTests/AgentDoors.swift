@@ -42,7 +42,7 @@ import Testing
         try await belfry.start()
         let line = try await belfry.logged("serving the API over TCP")
         let port = try #require(line.firstMatch(of: /port="?([0-9]+)/).flatMap { Int($0.1) })
-        let token = try await belfry.run("token", "add", "claude", "--scope", "answer").lines.first ?? ""
+        let token = try await belfry.run("token", "add", "claude", "--scope", "publish").lines.first ?? ""
         return Home(belfry: belfry, url: "http://127.0.0.1:\(port)", token: token)
     }
 
@@ -85,12 +85,25 @@ import Testing
         for payload in ["no JSON", "[]", #"{"hook_event_name":"Whatever"}"#] {
             #expect(await (try home.post(payload)).end() == "\n200", "\(payload)")
         }
-        let weak = try await home.belfry.run("token", "add", "reader", "--scope", "read").lines.first ?? ""
         let payload = Self.payload("PermissionRequest")
-        #expect(await (try home.post(payload, token: weak)).end().hasSuffix("\n403"))
+        for scope in ["read", "answer"] {
+            let weak = try await home.belfry.run("token", "add", scope, "--scope", scope).lines.first ?? ""
+            #expect(await (try home.post(payload, token: weak)).end().hasSuffix("\n403"), "\(scope)")
+        }
         #expect(await (try home.post(payload, token: "bft_forged")).end().hasSuffix("\n401"))
         #expect(await (try home.post(payload, to: "codex")).end().hasSuffix("\n404"))
         #expect(try await home.belfry.json("questions", "--all").list.isEmpty)
+    }
+
+    @Test func `withdraws what an agent asked that was killed`() async throws {
+        let home = try await start()
+        let events = try home.belfry.events()
+        let posted = try home.post(Self.payload("PermissionRequest"))
+        let asked = try await events.event("question.asked")["subject"].text
+        posted.process.signal(SIGKILL)
+        let withdrawn = try await events.event("question.withdrawn")
+        #expect(withdrawn["subject"].text == asked && asked != nil)
+        #expect(try await home.belfry.json("questions").list.isEmpty)
     }
 
     @Test func `withdraws what was answered at the terminal, whoever asked`() async throws {

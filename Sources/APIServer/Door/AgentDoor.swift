@@ -71,7 +71,8 @@ extension Door {
         guard let agent = CodingAgent(rawValue: String(parts[3])), agent == .claude else {
             throw APIError(.noSuchPath, hint: "Only Claude Code has hooks that are addresses.")
         }
-        try allow(token, .answer)
+        // It asks and says: a token by which it could answer, too, would let it allow itself what it asks for.
+        try allow(token, .publish)
         guard head.method == "POST" else { throw APIError(.badMethod, hint: "It takes POST.") }
         return Admission(bodyLimit: Self.agentLimit) { [self] body in
             let hook = JSON(parsing: body[...]).map { AgentHook(agent: agent, payload: $0) }

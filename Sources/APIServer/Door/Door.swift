@@ -1,5 +1,6 @@
 import API
 import Crypto
+import Delivery
 import Engine
 import Host
 import Ledger
@@ -165,43 +166,5 @@ enum DoorToken {
     /// In letters that need no escape in an address, without padding.
     static func plain(_ base64: String) -> String {
         base64.replacing("+", with: "-").replacing("/", with: "_").filter { $0 != "=" }
-    }
-}
-
-/// How many requests each visitor may send: 60 at once, and one more every 5 seconds.
-struct RequestBudget: Sendable {
-    /// So many at once.
-    static let most = 60
-    /// A request is given back after so many seconds.
-    static let secondsForOne = 5
-    /// More visitors than these are not remembered one by one.
-    static let mostVisitors = 4096
-
-    /// When the visitor has its whole budget again, on the clock since boot.
-    private var fullAt: [String: Duration] = [:]
-
-    /// Takes a request of the visitor from its budget; false when nothing is left of it.
-    mutating func take(for visitor: String, at now: Duration) -> Bool {
-        let one = Duration.seconds(Self.secondsForOne)
-        let full = max(fullAt[visitor] ?? now, now) + one
-        guard full - now <= one * Self.most else { return false }
-        if fullAt[visitor] == nil, fullAt.count >= Self.mostVisitors { forget(at: now) }
-        fullAt[visitor] = full
-        return true
-    }
-
-    /// Whether anything is left of the visitor's budget.
-    func hasRoom(for visitor: String, at now: Duration) -> Bool {
-        let one = Duration.seconds(Self.secondsForOne)
-        return max(fullAt[visitor] ?? now, now) + one - now <= one * Self.most
-    }
-
-    /// Forgets whoever has the whole budget again, and where that is nobody, who has it first.
-    private mutating func forget(at now: Duration) {
-        fullAt = fullAt.filter { $0.value > now }
-        guard fullAt.count >= Self.mostVisitors, let first = fullAt.min(by: { $0.value < $1.value }) else {
-            return
-        }
-        fullAt[first.key] = nil
     }
 }

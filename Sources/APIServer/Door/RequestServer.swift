@@ -4,6 +4,8 @@ import Host
 import HummingbirdCore
 import NIOCore
 
+import struct Delivery.RequestBudget
+
 /// A request whose endpoint is known.
 package struct APIRequest: Sendable {
     /// The row of its endpoint.
@@ -71,7 +73,7 @@ package enum APIResponse: Sendable {
     /// An error of the table.
     case failure(APIError)
     /// An answer that may take hours: whoever waits for it counts as the reader of a stream, and the work for it is
-    /// cancelled when its connection ends. It returns none of its own kind.
+    /// cancelled when the client closes the connection, or its half of it. It returns none of its own kind.
     case awaited(@Sendable () async -> APIResponse)
 
     /// A value as JSON.
@@ -321,11 +323,11 @@ struct AwaitedAnswer {
     /// Makes the answer.
     let work: @Sendable () async -> APIResponse
 
-    /// The answer; the work is cancelled when the connection ends before it.
+    /// The answer; the work is cancelled when the other side closes the connection before it, or only its half of it.
     @concurrent
     func value(untilEndOf channel: any Channel) async -> APIResponse {
         let (closed, closing) = AsyncStream.makeStream(of: Never.self)
-        channel.closeFuture.whenComplete { _ in closing.finish() }
+        InputEnd.future(of: channel).whenComplete { _ in closing.finish() }
         return await withTaskGroup(of: APIResponse?.self) { [work] group in
             group.addTask { await work() }
             group.addTask {

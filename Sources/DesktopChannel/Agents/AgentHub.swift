@@ -1,6 +1,9 @@
+import Delivery
+import Glibc
 import Host
 package import Logging
 import Synchronization
+import Timeline
 
 /// Where agents of users connect, and who of them shows which channels.
 ///
@@ -46,6 +49,8 @@ package final class AgentHub: Sendable {
     private let logger: Logger
     private let userName: @Sendable (UInt32) -> String
     private let state = Mutex(State())
+    /// What the agents of each user may press.
+    private let budget = Mutex(RequestBudget())
     private let (wanted, want) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// The place beside a daemon's control socket.
@@ -180,7 +185,10 @@ package final class AgentHub: Sendable {
             state.servers.first { $0.value === seat && state.desktops[$0.key]?.name == frame.channel }
                 .flatMap { state.desktops[$0.key] }
         }
-        if let desktop { desktop.receive(frame, from: seat.instance.withLock(\.self)) }
+        if let desktop {
+            if frame.report?.isAct == true { waitForRoom(for: seat) }
+            desktop.receive(frame, from: seat.instance.withLock(\.self))
+        }
         // Also of a channel that is no longer served: it would be repeated for ever.
         if frame.kind == .report, let number = frame.number {
             var received = AgentFrame(.received, channel: frame.channel)
@@ -188,6 +196,15 @@ package final class AgentHub: Sendable {
             seat.link.send(received)
         }
         return true
+    }
+
+    /// Reads no further in what an agent sends that presses more buttons than any person does: each one is a row.
+    private func waitForRoom(for seat: Seat) {
+        let wait = budget.withLock { $0.delay(of: String(seat.userID), at: .sinceBoot) }
+        guard wait > .zero else { return }
+        logger.warning(
+            "an agent presses too many buttons and has to wait", metadata: ["user": "\(seat.user)"])
+        usleep(UInt32(clamping: wait.milliseconds * 1000))
     }
 
     // MARK: Channels

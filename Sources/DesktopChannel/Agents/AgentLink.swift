@@ -103,6 +103,9 @@ package struct AgentReport: Hashable, Sendable, Codable {
     /// Whether it reports who is there, so that a later one replaces it.
     package var isPresence: Bool { [.available, .unavailable, .absent].contains(kind) }
 
+    /// Whether a person did something: pressed a button or typed.
+    var isAct: Bool { [.action, .reply].contains(kind) }
+
     /// The signal; nil: a part of it is missing.
     package var signal: SurfaceSignal? {
         switch kind {

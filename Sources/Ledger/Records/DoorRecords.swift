@@ -3,7 +3,7 @@ package import Timeline
 
 /// What a token of the door allows.
 package enum TokenScope: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Posting messages.
+    /// Posting messages, and what the hooks of an agent ask.
     case publish
     /// Answering questions.
     case answer
