@@ -115,7 +115,9 @@ extension SQLiteLedger {
     package func search(
         _ text: String, bot: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> MessageHits {
-        try await read { database throws(StoreFailure) in
+        // Where nothing can be written, what was found before still is.
+        if words.ask() { _ = try? await commit([]) }
+        return try await read { database throws(StoreFailure) in
             try SearchRows.search(text, bot: bot, since: since, limit: limit, in: database)
         }
     }

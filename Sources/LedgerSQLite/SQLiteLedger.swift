@@ -13,6 +13,8 @@ package final class SQLiteLedger: CommittingLedger {
     /// Reads under way.
     private let busyReaders = Atomic<Int>(0)
     let path: String
+    /// What searches may not find yet.
+    let words = WordNews()
 
     /// Opens the ledger at `path`, or makes a new one there; its folder must exist.
     ///
@@ -25,6 +27,7 @@ package final class SQLiteLedger: CommittingLedger {
         self.path = path
         file = try StoreFile(path: path)
         do {
+            let words = words
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             let transaction = try pool.writeWithoutTransaction { database in
                 try database.execute(
@@ -35,7 +38,7 @@ package final class SQLiteLedger: CommittingLedger {
                         PRAGMA cache_size = -8192;
                         """)
                 try Schema.migrate(database, path: path)
-                return try SQLiteTransaction(path: path, in: database)
+                return try SQLiteTransaction(path: path, words: words, in: database)
             }
             // A thread of our own enters the connection's queue: whoever commits wakes that one thread, and nobody starts
             // or looks after others.

@@ -388,3 +388,18 @@ extension Migration {
             INSERT INTO message_words (message_words) VALUES ('rebuild');
             """)
 }
+
+extension Migration {
+    /// The words of a message are entered with those of others; see `WordNews`.
+    static let laterWords = Migration(
+        version: 29,
+        sql: """
+            DROP TRIGGER message_said;
+            DROP TRIGGER message_forgotten;
+            CREATE TRIGGER message_forgotten AFTER DELETE ON message
+            WHEN EXISTS (SELECT 1 FROM message_words_docsize WHERE id = old.number) BEGIN
+                INSERT INTO message_words (message_words, rowid, bot, title, text)
+                VALUES ('delete', old.number, old.bot, old.title, old.text);
+            END;
+            """)
+}

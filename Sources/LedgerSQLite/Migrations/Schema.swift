@@ -14,7 +14,7 @@ struct Migration {
         first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput, pins,
         verdicts, outputTail, profiles, bots, conversations, ownBots, questions,
         fewerPages, ownChannels, silences, graces, summaries, tokens, holds, words,
-        expectations, fallbacks,
+        expectations, fallbacks, laterWords,
     ]
 
     /// The schema this version of Belfry writes.

@@ -14,6 +14,7 @@ final class SQLiteTransaction: Transaction {
         let rows: StationRows
         let ordinals: Ordinals
         let fresh: FreshRows
+        let enterWords: Prepared
         let begin: Prepared
         let commit: Prepared
         let open: Prepared
@@ -28,22 +29,27 @@ final class SQLiteTransaction: Transaction {
     private(set) var lastEvent: Int64
     /// What ``lastEvent`` was before the transaction.
     private var committedEvent: Int64
-    /// Whether the transaction holds a list already.
-    private var isUsed = false
+    /// The lists that the transaction holds, for as long as none was refused.
+    private var accepted: [[Change]] = []
+    /// Whether each list has a savepoint of its own: one was refused in this transaction.
+    private var hasSavepoints = false
+    private let words: WordNews
 
     /// Compiles every statement, and reserves space beside the file.
-    init(path: String, in database: Database) throws(StoreFailure) {
-        self.path = path
+    init(path: String, words: WordNews, in database: Database) throws(StoreFailure) {
+        (self.path, self.words) = (path, words)
         reserve = Reserve(of: path)
         let (ordinals, fresh) = (try Ordinals(in: database), FreshRows())
         statements = Statements(
             database: database, rows: try StationRows(in: database, ordinals: ordinals, fresh: fresh),
-            ordinals: ordinals, fresh: fresh, begin: try Prepared("BEGIN IMMEDIATE", in: database),
+            ordinals: ordinals, fresh: fresh, enterWords: try SearchRows.enter(in: database),
+            begin: try Prepared("BEGIN IMMEDIATE", in: database),
             commit: try Prepared("COMMIT", in: database), open: try Prepared("SAVEPOINT list", in: database),
             release: try Prepared("RELEASE list", in: database),
             undo: try Prepared("ROLLBACK TO list", in: database))
         lastEvent = try EventRows.last(in: database)
         committedEvent = lastEvent
+        words.add(try SearchRows.missing(in: database))
     }
 
     func begin() throws(LedgerError) {
@@ -53,7 +59,16 @@ final class SQLiteTransaction: Transaction {
 
     func commit() throws(LedgerError) {
         guard let statements else { throw .closed }
-        do throws(StoreFailure) { try statements.commit.run() } catch { throw error.error(path: path) }
+        // While the disk is full the room is for what ends old work.
+        let entersWords = words.areDue && reserve.isThere
+        do throws(StoreFailure) {
+            if entersWords { try statements.enterWords.run() }
+            try statements.commit.run()
+        } catch {
+            throw error.error(path: path)
+        }
+        if entersWords { words.forget() }
+        accepted.removeAll()
         committedEvent = lastEvent
         statements.ordinals.keep()
     }
@@ -67,7 +82,8 @@ final class SQLiteTransaction: Transaction {
     }
 
     private func begin(_ statements: Statements) throws(StoreFailure) {
-        isUsed = false
+        accepted.removeAll(keepingCapacity: true)
+        hasSavepoints = false
         statements.fresh.forget()
         try statements.begin.run()
     }
@@ -87,42 +103,56 @@ final class SQLiteTransaction: Transaction {
 
     /// One list, whole or not at all.
     ///
-    /// The first of a transaction needs no savepoint: when it is refused, the transaction begins again.
+    /// A savepoint costs as much as some rows, and hardly ever is a list refused: then the transaction begins again
+    /// with the lists before it, and each that follows has its savepoint.
     private func apply(
         _ changes: [Change], _ statements: Statements
     ) throws(StoreFailure) -> Result<Commit, LedgerError> {
-        let (rows, ordinals) = (statements.rows, statements.ordinals)
+        let ordinals = statements.ordinals
         var commit = Commit(lastEvent: lastEvent)
         let given = ordinals.given
         if changes.count > 64 {
             commit.inserted.reserveCapacity(changes.count)
             ordinals.expect(changes.count)
         }
-        let isFirst = !isUsed
-        isUsed = true
-        if !isFirst { try statements.open.run() }
+        if hasSavepoints { try statements.open.run() }
         var index = 0
         do {
             while index < changes.count {
-                try rows.apply(changes[index], to: &commit)
+                try statements.rows.apply(changes[index], to: &commit)
                 index += 1
             }
         } catch {
             guard error.concernsOneList else { throw error }
-            ordinals.undo(to: given)
-            statements.fresh.forget()
-            if isFirst {
-                try? statements.database.rollback()
-                try begin(statements)
-            } else {
+            if hasSavepoints {
+                ordinals.undo(to: given)
+                statements.fresh.forget()
                 try statements.undo.run()
                 try statements.release.run()
+            } else {
+                try beginAgain(statements)
             }
             return .failure(refusal(error, of: changes[index], at: index))
         }
-        if !isFirst { try statements.release.run() }
+        if hasSavepoints { try statements.release.run() } else { accepted.append(changes) }
         lastEvent = commit.lastEvent
+        words.add(changes)
         return .success(commit)
+    }
+
+    /// Undoes the list that was refused: nobody else writes, so that the others come to the same once more.
+    private func beginAgain(_ statements: Statements) throws(StoreFailure) {
+        let lists = accepted
+        try? statements.database.rollback()
+        statements.ordinals.undo(to: 0)
+        lastEvent = committedEvent
+        try begin(statements)
+        hasSavepoints = !lists.isEmpty
+        for list in lists {
+            var commit = Commit(lastEvent: lastEvent)
+            for change in list { try statements.rows.apply(change, to: &commit) }
+            lastEvent = commit.lastEvent
+        }
     }
 
     private func refusal(_ failure: StoreFailure, of change: Change, at index: Int) -> LedgerError {

@@ -1,3 +1,4 @@
+import Grouping
 import Ledger
 import TestSupport
 import Testing
@@ -20,6 +21,31 @@ import Tracking
         #expect(try await second.cursor(of: "items") == 1)
         let commit = try await second.commit([.run("r3", slot: 3), .event()])
         #expect(commit == Commit(lastEvent: 2, inserted: [Commit.Inserted("r3", 3)]))
+        await second.close()
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `finds what was said by its words when it is opened again`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        func ids(of text: String, in ledger: any Ledger) async throws -> [String] {
+            try await ledger.search(text, bot: nil, since: nil, limit: 9).messages.map(\.message.id)
+        }
+        let first = try backend.open(in: folder)
+        // Words are entered in the index for many messages at once: these are some more than that.
+        for start in [0, 200] {
+            try await first.commit(
+                (start..<start + 200).map { .insertMessage(.sample("m\($0)", text: "word\($0)")) })
+        }
+        try await first.commit([.insertMessage(.sample("searched", text: "a tape"))])
+        #expect(try await ids(of: "tape", in: first) == ["searched"])
+        #expect(try await ids(of: "word399", in: first) == ["m399"])
+        try await first.commit([.insertMessage(.sample("last", text: "a disk"))])
+        await first.close()
+        let second = try backend.open(in: folder)
+        #expect(try await ids(of: "disk", in: second) == ["last"])
+        #expect(try await ids(of: "word3", in: second) == ["m3"])
+        try await second.commit([.insertMessage(.sample("new", text: "another disk"))])
+        #expect(try await Set(ids(of: "disk", in: second)) == ["last", "new"])
         await second.close()
     }
 
