@@ -156,6 +156,8 @@ final class CurlInbox: Sendable {
     struct Batch {
         var orders: [Order] = []
         var isClosing = false
+        /// Whether there is nothing in it for libcurl.
+        var isOfParts: Bool { orders.allSatisfy { if case .run = $0 { true } else { false } } }
     }
 
     private struct State {
@@ -252,6 +254,8 @@ final class CurlLoop {
 
     /// How many idle connections are kept, over all pools' hosts.
     private static let keptConnections = 64
+    /// How many looks into the inbox in a row may find something before libcurl goes on with its transfers.
+    private static let mostParts = 16
     /// How many pools may exist before those nobody uses are let go.
     private static let keptPools = 32
 
@@ -277,6 +281,7 @@ final class CurlLoop {
     /// Works until the inbox is closed.
     func run() {
         inbox.begin()
+        var parts = 0
         while true {
             let batch = inbox.drain()
             if batch.isClosing {
@@ -285,6 +290,13 @@ final class CurlLoop {
                 return
             }
             for order in batch.orders { carryOut(order) }
+            // A task comes in parts, each left by the one before: libcurl, which they ask nothing of, is called once for
+            // all of them.
+            if parts < Self.mostParts, batch.isOfParts, !inbox.isEmpty {
+                parts += 1
+                continue
+            }
+            parts = 0
             let wait = work()
             // What was left on this thread has woken nobody.
             guard inbox.isEmpty else { continue }
