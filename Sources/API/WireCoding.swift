@@ -64,6 +64,9 @@ package struct Timestamp: Comparable, Sendable {
     /// How it is written where that is not in UTC.
     private let local: String?
 
+    /// ISO 8601 text, in UTC unless it belongs to a zone.
+    var text: String { local ?? moment.iso8601 }
+
     /// `moment`, to be written as text.
     package init(_ moment: Moment) {
         self.moment = moment
@@ -112,7 +115,7 @@ extension Timestamp: Codable {
     /// Writes ISO 8601 text, in UTC unless it belongs to a zone.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(local ?? moment.iso8601)
+        try container.encode(text)
     }
 }
 

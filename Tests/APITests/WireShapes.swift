@@ -51,6 +51,18 @@ import Tracking
             ])
     }
 
+    /// A message alone writes itself; one in a list is encoded.
+    @Test func `of a message is the same by itself as in a list`() throws {
+        var whole = Samples.message
+        (whole.title, whole.text) = ("a \"title\"", "line\n\u{1}")
+        (whole.read, whole.pinned, whole.sender, whole.replyTo) = (true, true, "sage", "m0")
+        (whole.reactions, whole.attachments) = (["ok", "no"], [WireAttachment(name: "a", bytes: 7)])
+        whole.order = .ranked
+        for message in [Samples.message, whole] {
+            #expect(try WireCoding.text([message]) == "[\(WireCoding.text(message))]")
+        }
+    }
+
     @Test func `has the names of a span of slots`() throws {
         var span = WireRun(job: "backup", state: .missed, reason: .catchUpWindow)
         span.slot = Samples.noon

@@ -1,3 +1,5 @@
+package import Tracking
+
 /// Something said in a thread of a bot.
 package struct WireMessage: Hashable, Sendable, Codable {
     /// What identifies it.
@@ -39,6 +41,39 @@ package struct WireMessage: Hashable, Sendable, Codable {
         self.from = from
         self.text = text
         self.at = at
+    }
+}
+
+extension WireMessage: SortedJSONWritable {
+    /// Writes it.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("at", at.text)
+            if let attachments {
+                writer.name("attachments")
+                writer.array { writer in
+                    for attachment in attachments {
+                        writer.object { writer in
+                            writer.member("bytes", attachment.bytes)
+                            writer.member("name", attachment.name)
+                        }
+                    }
+                }
+            }
+            writer.member("bot", bot)
+            writer.member("from", from)
+            writer.member("id", id)
+            writer.member("order", order?.rawValue)
+            writer.member("pinned", pinned)
+            writer.member("reactions", reactions)
+            writer.member("read", read)
+            writer.member("replyTo", replyTo)
+            writer.member("run", run)
+            writer.member("sender", sender)
+            writer.member("text", text)
+            writer.member("thread", thread)
+            writer.member("title", title)
+        }
     }
 }
 

@@ -6,6 +6,11 @@ extension JSON {
     ///
     /// - Throws: `EncodingError` for a number that is not one.
     package static func encode(_ value: some Encodable, sorted: Bool = false) throws -> [UInt8] {
+        if sorted, let value = value as? any SortedJSONWritable {
+            var writer = JSONWriter()
+            value.write(to: &writer)
+            return writer.bytes
+        }
         let output = JSONOutput(sorts: sorted)
         try output.write(value, at: 0)
         return output.bytes

@@ -181,3 +181,7 @@ package protocol JSONWritable {
     /// Writes the value.
     func write(to writer: inout JSONWriter)
 }
+
+/// A value that writes itself with the names of its members in the order of the alphabet, as
+/// ``JSON/encode(_:sorted:)`` would; there it is written so.
+package protocol SortedJSONWritable: JSONWritable, Encodable {}
