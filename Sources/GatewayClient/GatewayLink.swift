@@ -100,6 +100,8 @@ package actor GatewayLink {
     private var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
     private var sleeper: CheckedContinuation<Void, Never>?
     private var backoff = GatewayBackoff()
+    /// When the gateway accepted the present connection, or the last one.
+    private var openedAt = Duration.zero
     private var sequence = SequenceWatch()
     private var pulse = GatewayPulse()
     private var announcedRestart: Duration?
@@ -135,7 +137,7 @@ package actor GatewayLink {
     /// Tries again at once where it waits; used where something was changed.
     package func retry() {
         guard case .closed = phase else { return }
-        backoff.succeeded()
+        backoff.reset()
         wake()
     }
 
@@ -182,6 +184,7 @@ package actor GatewayLink {
         pending = [:]
         if let trouble {
             if wasOpen {
+                backoff.ended(trouble, after: clock.sinceBoot - openedAt)
                 for follower in followers.values { follower.yield(.disconnected) }
                 note(.disconnected)
             }
@@ -378,7 +381,7 @@ package actor GatewayLink {
             // Without the token it would only have to be approved by the shared one again.
             if let token = hello.deviceToken { try? setup.device.keep(token: token) }
             phase = .open(hello)
-            backoff.succeeded()
+            openedAt = clock.sinceBoot
             become(.online(Online(hello: hello, since: clock.now)))
             releaseArrivals()
             if let ping = pulse.ping(at: clock.sinceBoot) { send(.ping(ping)) }

@@ -177,23 +177,41 @@ package struct GatewayBackoff: Hashable, Sendable {
     package static let first = Duration.milliseconds(800)
     /// The longest pause, before chance.
     package static let longest = Duration.seconds(15)
+    /// How soon a gateway is tried that asks for less; once at once, then not more often than this.
+    package static let shortest = Duration.milliseconds(500)
 
     private var pause = Self.first
+    /// Whether an attempt has failed since the last connection that lasted.
+    private var hasFailed = false
 
     /// Nothing has failed yet.
     package init() {}
 
-    /// The gateway accepted a connection.
-    package mutating func succeeded() { pause = Self.first }
+    /// Nothing that happened before counts any more.
+    package mutating func reset() { self = Self() }
+
+    /// A connection that the gateway had accepted has ended after so long.
+    ///
+    /// The pauses begin again after one that lasted, or that broke off. A gateway that ends each connection soon after its
+    /// greeting, such as one whose frames can't be read, is tried less and less often instead.
+    package mutating func ended(_ trouble: GatewayTrouble, after lasted: Duration) {
+        let hasBroken =
+            switch trouble.kind {
+            case .closed(code: nil, _), .unreachable: true
+            default: false
+            }
+        if hasBroken || lasted >= Self.longest { reset() }
+    }
 
     /// How long to wait after this trouble; nil: not to connect again.
     ///
     /// `chance` is 0...1, so that many clients do not all come back at one moment.
     package mutating func wait(after trouble: GatewayTrouble, chance: Double) -> Duration? {
         let scale = 0.8 + 0.4 * min(max(chance, 0), 1)
+        defer { hasFailed = true }
         switch trouble.reconnect {
         case .never: return nil
-        case .after(let asked): return max(asked, .milliseconds(50))
+        case .after(let asked): return max(asked, hasFailed ? Self.shortest : .milliseconds(50))
         case .soon:
             defer { pause = min(pause * 1.7, Self.longest) }
             return pause * scale

@@ -140,8 +140,36 @@ func frame(_ text: String) throws -> GatewayFrame { try GatewayFrame(Array(text.
         #expect(waits == [800, 1360, 2312, 3930, 6681, 11358, 15000, 15000, 15000])
         #expect(backoff.wait(after: lost, chance: 0) == .seconds(12))
         #expect(backoff.wait(after: lost, chance: 1)?.milliseconds == 18_000)
-        backoff.succeeded()
+        backoff.reset()
         #expect(backoff.wait(after: lost, chance: 0.5) == .milliseconds(800))
+    }
+
+    @Test
+    func `begins with 800 ms after a connection that lasted or broke, and not after one that ended at once`()
+    {
+        let unreadable = GatewayTrouble(.malformed("it has no type"))
+        let changed = GatewayTrouble(closeCode: 4001, reason: "", announced: nil)
+        let broken = GatewayTrouble(closeCode: nil, reason: "", announced: nil)
+        var backoff = GatewayBackoff()
+        let waits = [unreadable, changed, unreadable, unreadable].map { trouble in
+            backoff.ended(trouble, after: .seconds(1))
+            return backoff.wait(after: trouble, chance: 0.5)?.milliseconds ?? -1
+        }
+        #expect(waits == [800, 1360, 2312, 3930])
+        backoff.ended(unreadable, after: .seconds(15))
+        #expect(backoff.wait(after: unreadable, chance: 0.5) == .milliseconds(800))
+        _ = backoff.wait(after: unreadable, chance: 0.5)
+        backoff.ended(broken, after: .zero)
+        #expect(backoff.wait(after: broken, chance: 0.5) == .milliseconds(800))
+    }
+
+    @Test func `is made at once where that is asked for, and not more than twice a second if it goes on so`()
+    {
+        let hasty = GatewayTrouble(.starting, .after(.zero))
+        var backoff = GatewayBackoff()
+        let waits = (0..<3).map { _ in backoff.wait(after: hasty, chance: 0)?.milliseconds ?? -1 }
+        #expect(waits == [50, 500, 500])
+        #expect(backoff.wait(after: GatewayTrouble(.starting, .after(.seconds(3))), chance: 0) == .seconds(3))
     }
 
     @Test func `comes when a restart was announced for`() {
