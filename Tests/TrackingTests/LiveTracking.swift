@@ -167,6 +167,15 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.reason == .retryWait)
     }
 
+    @Test func `forgets why it waited when it starts`() {
+        var waiting = runningTracker().live
+        (waiting.state, waiting.message) = (.queued, "process 7 (sleep) of an earlier attempt still runs")
+        var tracker = LiveTracker(resuming: waiting, incarnation: 2, at: at(1))
+        #expect(tracker.live.message != nil)
+        _ = tracker.became(.starting, at: at(2))
+        #expect(tracker.live.message == nil && tracker.live.state == .starting)
+    }
+
     @Test func `orders every change after the one before, also after a restart of the daemon`() {
         var tracker = runningTracker()
         var last = tracker.live.order

@@ -191,7 +191,8 @@ import Tracking
             try #require(
                 try await Shell.run("timeout 120 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)
             scene.clock.advance(to: max(try #require(again.notBefore), scene.clock.now))
-            #expect(try await scene.end(of: run).state == .completed)
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .completed && ended.live?.message == nil)
             #expect(try scene.lines(of: "again") == ["2"])
             #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
         }
