@@ -31,8 +31,7 @@ final class TerminalGuard {
         let program = ChildProgram(
             path: try Machine.executablePath(),
             arguments: ["belfry", Self.command]
-                + (clearing.isEmpty ? [] : ["--clear", Base64.encode(clearing)])
-                + ["--parent", "\(getppid())"],
+                + (clearing.isEmpty ? [] : ["--clear", Base64.encode(clearing)]),
             environment: Machine.environment, folder: "/", descriptors: [read, terminal, nothing])
         try write.writeAll((Self.bytes(of: saved) + Self.bytes(of: taken))[...])
         _ = try program.start()
@@ -52,8 +51,6 @@ struct TerminalGuardCommand: ParsableCommand {
 
     @Option(help: "Also write these bytes, in base64.")
     var clear: String?
-    @Option(help: "The process that has the terminal once the view has ended.")
-    var parent: Int32?
 
     func validate() throws {
         guard Descriptor.isPipe(STDIN_FILENO), isatty(STDOUT_FILENO) == 1 else {
@@ -81,8 +78,25 @@ struct TerminalGuardCommand: ParsableCommand {
         let reset = Array("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?25h".utf8)
         StandardOutput.write(
             reset + (isOnScreen ? ScreenPainter.leave : []) + (clear.flatMap(Base64.decode) ?? []))
-        // A shell that was faster has printed its prompt on the screen that is gone, and prints it again.
-        if isOnScreen, !isAsTaken, let parent, parent > 1 { kill(parent, SIGWINCH) }
+        if isOnScreen, !isAsTaken { Self.redrawPrompt() }
+    }
+
+    /// Has a shell print its prompt again, which was faster and has printed it on the screen that is left now.
+    ///
+    /// Shells do so when the size of their terminal changes, and only then: it has a row less for a moment.
+    private static func redrawPrompt() {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 1 else { return }
+        var other = size
+        other.ws_row -= 1
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCSWINSZ), &other) == 0 else { return }
+        usleep(100_000)
+        var now = winsize()
+        // Somebody may have changed it meanwhile.
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &now) == 0, now.ws_row == other.ws_row,
+            now.ws_col == other.ws_col
+        else { return }
+        _ = unsafe ioctl(STDOUT_FILENO, UInt(TIOCSWINSZ), &size)
     }
 
     /// Waits until the view has ended; whether its own screen was shown then.
