@@ -47,12 +47,14 @@ enum ChannelChaos {
                 try home.edit(&random)
                 _ = home.status(of: try home.begin("reload"))
             }
+            let tests = try home.tryChannels()
             while home.starts < runs * kill / (kills + 1), !home.hasDaemonEnded() { usleep(20_000) }
             usleep(UInt32.random(in: 0..<500_000, using: &random))
             if home.daemon == nil { faults.append("the daemon ended by itself before kill \(kill)") }
             home.kill()
             if Bool.random(using: &random) { try home.edit(&random) }
             try home.launch()
+            for test in tests { _ = home.status(of: test) }
         }
         while home.starts < runs + runs / 20 { usleep(50_000) }
         try weather.end()

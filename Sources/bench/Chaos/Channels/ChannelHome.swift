@@ -32,7 +32,8 @@ final class ChannelHome: DaemonHome {
 
     /// How many runs have been started so far.
     var starts: Int {
-        (try? SmallFile.text(folder + "/done", limit: 1 << 26))?.utf8.count(where: { $0 == 10 }) ?? 0
+        let text = (try? SmallFile.text(folder + "/done", limit: 1 << 26)) ?? ""
+        return text.utf8.count { $0 == UInt8(ascii: ".") }
     }
 
     // MARK: The program
@@ -107,7 +108,7 @@ final class ChannelHome: DaemonHome {
         let names = Self.standing + (hasFleeting ? [Self.fleeting] : [])
         let jobs = (0..<Self.jobCount).map { number in
             """
-              job-\(number): { schedule: "* * * * * *", shell: 'echo >> \(folder)/done; echo "\(Self.mark)$BELFRY_RUN:"' }
+              job-\(number): { schedule: "* * * * * *", shell: 'echo . >> \(folder)/done; echo "\(Self.mark)$BELFRY_RUN:"' }
 
             """
         }.joined()
@@ -138,6 +139,11 @@ final class ChannelHome: DaemonHome {
     }
 
     // MARK: Coming to rest
+
+    /// Tries every channel, as a person does who wants to know whether it works again, and waits for nothing; the commands.
+    func tryChannels() throws -> [Int32] {
+        try (Self.standing + [Self.fleeting]).map { try begin("channel", "test", $0) }
+    }
 
     /// Waits until every entry is sent, and ends the daemon; whether that came to pass within so many seconds.
     ///
