@@ -143,13 +143,26 @@ package actor GatewayLink {
 
     private func connectOnce() async -> GatewayTrouble {
         announcedRestart = nil
-        let wire: GatewaySocket.Wire
-        do throws(GatewayTrouble) {
-            wire = try await setup.socket.open()
-        } catch {
-            return error
+        switch await connection() {
+        case .success(let wire): return await GatewayWire(wire, of: self).serve()
+        case .failure(let trouble): return trouble
         }
-        return await GatewayWire(wire, of: self).serve()
+    }
+
+    /// A new connection, made by a task of its own: what a task needed while it connected it keeps for as long as it lives.
+    private func connection() async -> Result<GatewaySocket.Wire, GatewayTrouble> {
+        let socket = setup.socket
+        return await withTaskGroup(of: Result<GatewaySocket.Wire, GatewayTrouble>.self) { group in
+            group.addTask {
+                do throws(GatewayTrouble) {
+                    return .success(try await socket.open())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            for await result in group { return result }
+            return .failure(GatewayTrouble(.closed(code: nil, "before the handshake")))
+        }
     }
 
     /// Waits that long, or until somebody wakes it; nil: for that alone.

@@ -84,12 +84,12 @@ package final class GatewayPool: Sendable {
             let added = wishes.keys.filter { state.wishes[$0] != wishes[$0] }
             let removed = state.wishes.keys.filter { wishes[$0] == nil }
             state.wishes = wishes
-            let needed = Set(wishes.values)
-            let left = state.held.filter { !needed.contains($0.key) }
+            let needed = Dictionary(grouping: wishes.keys) { wishes[$0] }
+            let left = state.held.filter { needed[$0.key] == nil }
             for wish in left.keys { state.held[wish] = nil }
             let kept = state.held.values.map(\.link)
-            for wish in needed {
-                let bots = Set(wishes.filter { $0.value == wish }.keys)
+            for case (let wish?, let names) in needed {
+                let bots = Set(names)
                 if state.held[wish] != nil {
                     state.held[wish]?.bots = bots
                 } else {

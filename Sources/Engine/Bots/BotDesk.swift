@@ -10,7 +10,7 @@ import Tracking
 package final class BotDesk: Sendable {
     /// A bot's provider as it was read, and since when it is configured so.
     private struct Reading {
-        var contact: BotInUse
+        var contact: SharedContact
         var since: Moment
         var mark: String
         /// Whether it is the first one since the daemon began, so that it may have been the same before.
@@ -89,9 +89,9 @@ package final class BotDesk: Sendable {
                 sum.usage = sum.usage + month.usage
                 return sum
             }
-            survey.knowledge.fault = reading.contact.fault
+            survey.knowledge.fault = reading.contact.value.fault
             survey.knowledge.link = links[name]
-            survey.knowledge.budget = reading.contact.budget.map {
+            survey.knowledge.budget = reading.contact.value.budget.map {
                 BudgetUse($0, used: survey.month.usage)
             }
             let note = survey.record.note
@@ -114,10 +114,10 @@ package final class BotDesk: Sendable {
         return readings.withLock { readings in
             let old = readings
             readings = bots.compactMapValues { bot in
-                bot.contact.map { contact in
+                bot.shared.map { contact in
                     if let last = old[bot.name], last.contact == contact { return last }
                     return Reading(
-                        contact: contact, since: now, mark: contact.mark(of: bot.name),
+                        contact: contact, since: now, mark: contact.value.mark(of: bot.name),
                         isFirst: old[bot.name] == nil)
                 }
             }

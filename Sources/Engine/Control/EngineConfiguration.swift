@@ -117,7 +117,12 @@ package struct BotProfile: Hashable, Sendable {
     /// When, and how often, it may disturb.
     package var restraint = Restraint()
     /// How it is asked; nil: it only speaks for its jobs.
-    package var contact: BotInUse?
+    package var contact: BotInUse? {
+        get { shared?.value }
+        set { shared = newValue.map(SharedContact.init) }
+    }
+    /// The same, for whoever keeps it, too.
+    private(set) var shared: SharedContact?
     /// `FILE:LINE`; nil: nobody described it.
     package var place: String?
     /// Whether it was made on the command line.
@@ -134,7 +139,7 @@ package struct BotProfile: Hashable, Sendable {
         self.policy = policy
         self.manner = manner
         self.urgency = urgency
-        self.contact = contact
+        shared = contact.map(SharedContact.init)
         self.place = place
     }
 
@@ -153,6 +158,19 @@ package struct BotProfile: Hashable, Sendable {
         other.place = place
         return self == other
     }
+}
+
+/// How a bot is asked, kept once for all who know it: it is large, and there may be a thousand bots.
+final class SharedContact: Hashable, Sendable {
+    let value: BotInUse
+
+    init(_ value: BotInUse) { self.value = value }
+
+    static func == (one: SharedContact, other: SharedContact) -> Bool {
+        one === other || one.value == other.value
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
 /// The active configuration, shared by the keepers; a reload replaces it in one step and wakes them.
