@@ -37,6 +37,8 @@ package struct Template: Hashable, Sendable {
     /// What comes out is cut there, in bytes: a list in a list in a list has no other end.
     private static let longestResult = 1 << 18
     private static let deepest = 16
+    /// So many pieces, values and elements of sections are looked at; what is left then is left out.
+    private static let mostSteps = 100_000
 
     private let nodes: [Node]
     private let escaping: Escaping
@@ -54,27 +56,41 @@ package struct Template: Hashable, Sendable {
 
     /// The text with these values in it.
     package func render(_ values: JSON) -> String {
-        var text = ""
-        write(nodes, [values], into: &text)
-        return text
+        var filling = Filling()
+        write(nodes, [values], into: &filling)
+        return filling.text
     }
 
-    private func write(_ nodes: [Node], _ stack: [JSON], into text: inout String) {
+    /// What has come out so far, and how much was looked at for it: sections without a text have no other end.
+    private struct Filling {
+        var text = ""
+        var steps = 0
+
+        mutating func mayGoOn() -> Bool {
+            steps += 1
+            return steps <= Template.mostSteps && text.utf8.count < Template.longestResult
+        }
+    }
+
+    private func write(_ nodes: [Node], _ stack: [JSON], into filling: inout Filling) {
         for node in nodes {
-            guard text.utf8.count < Self.longestResult else { return }
+            guard filling.mayGoOn() else { return }
             switch node {
-            case .text(let piece): text += piece
+            case .text(let piece): filling.text += piece
             case .value(let path, let isRaw):
                 let value = Self.text(Self.find(path, in: stack))
-                text += isRaw ? value : escaped(value)
+                filling.text += isRaw ? value : escaped(value)
             case .section(let path, let isInverted, let inner):
                 let value = Self.find(path, in: stack)
                 let isThere = Self.isThere(value)
                 if isInverted {
-                    if !isThere { write(inner, stack, into: &text) }
+                    if !isThere { write(inner, stack, into: &filling) }
                 } else if isThere, let value {
                     let elements: [JSON] = if case .array(let elements) = value { elements } else { [value] }
-                    for element in elements { write(inner, stack + [element], into: &text) }
+                    for element in elements {
+                        guard filling.mayGoOn() else { return }
+                        write(inner, stack + [element], into: &filling)
+                    }
                 }
             }
         }

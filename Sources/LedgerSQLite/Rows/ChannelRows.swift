@@ -260,7 +260,9 @@ struct FallbackRows {
         insert = try Prepared(
             """
             INSERT INTO outbox_attempt (outbox, number, at, latency, reason, status, error, answer)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            VALUES (?1, CASE WHEN EXISTS (SELECT 1 FROM outbox_attempt WHERE outbox = ?1 AND number = ?2)
+                THEN (SELECT max(number) + 1 FROM outbox_attempt WHERE outbox = ?1) ELSE ?2 END,
+                ?3, ?4, ?5, ?6, ?7, ?8)
             """, in: database)
         put = try Prepared(
             """

@@ -51,6 +51,15 @@ import Tracking
         #expect(fault?.range == range, "\(fault?.message ?? "")")
     }
 
+    @Test(arguments: ["", "{{!}}", "{{none}}", "{{^links}}x{{/links}}"])
+    func `comes to an end where sections are nested deeply and empty`(_ inner: String) throws {
+        let text = String(repeating: "{{#list}}", count: 16) + inner + String(repeating: "{{/list}}", count: 16)
+        let list = JSON.array((0..<1000).map { .int($0) })
+        let template = try Template("a\(text)b", escaping: .none, names: ["list"])
+        #expect(template.render(.object(["list": list])) == "a")
+        #expect(template.render(.object(["list": .array([.int(1)])])).hasPrefix("a"))
+    }
+
     @Test func `may be anything`() {
         var numbers = SeededGenerator(seed: 3)
         let pieces = [

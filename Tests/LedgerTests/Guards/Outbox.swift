@@ -93,7 +93,10 @@ import Timeline
                 .putFallback(fallback("o1", due: 9)), .putFallback(fallback("o2", due: 50)),
                 .putFallback(fallback("o2", due: 60)),
             ])
-            #expect(try await ledger.outboxAttempts(of: "o1") == [attempt(1, "busy"), attempt(2, nil)])
+            var later = attempt(1, "another")
+            later.number = 3
+            #expect(
+                try await ledger.outboxAttempts(of: "o1") == [attempt(1, "busy"), attempt(2, nil), later])
             #expect(try await ledger.nextFallback() == at(9))
             #expect(try await ledger.fallbacks(dueBy: at(10), limit: 9) == [fallback("o1", due: 9)])
             var move = OutboxMove(id: "o2", from: .pending, attempts: 0, to: .delivered, nextAttempts: 1)

@@ -220,11 +220,10 @@ struct ModelLedger: Sendable {
             for index in surfaces.indices where surfaces[index].record.channel == channel {
                 surfaces[index].forget()
             }
-        case .insertOutboxAttempt(let attempt):
-            let isKnown = failedAttempts.contains {
-                $0.outbox == attempt.outbox && $0.number == attempt.number
-            }
-            if !isKnown { failedAttempts.append(attempt) }
+        case .insertOutboxAttempt(var attempt):
+            let numbers = failedAttempts.filter { $0.outbox == attempt.outbox }.map(\.number)
+            if numbers.contains(attempt.number) { attempt.number = (numbers.max() ?? 0) + 1 }
+            failedAttempts.append(attempt)
         case .putFallback(let fallback):
             var fallback = fallback
             let old = allFallbacks.first { $0.outbox == fallback.outbox }
