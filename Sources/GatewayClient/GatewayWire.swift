@@ -241,7 +241,7 @@ struct GatewaySocket: Sendable {
         _ channel: any NIOCore.Channel, _ tls: NIOSSLContext?
     ) throws -> EventLoopFuture<Upgrade> {
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(AddressGuard(reach: reach))
+        try pipeline.addHandler(ConnectionGuard(reach: reach))
         if let tls {
             let isAddress = AddressRange.bytes(of: reach.url.host) != nil
             try pipeline.addHandler(
@@ -290,7 +290,7 @@ struct GatewaySocket: Sendable {
         func line(_ error: any Error) -> String { CleanText.line("\(error)", limit: 200) }
         switch error {
         case let trouble as GatewayTrouble: return trouble
-        case let refused as AddressGuard.Refused:
+        case let refused as ConnectionGuard.Refused:
             return GatewayTrouble(.refusedAddress(refused.address), .never)
         case let error as NIOConnectionError:
             if let last = error.connectionErrors.last {
@@ -327,7 +327,7 @@ struct GatewaySocket: Sendable {
 }
 
 /// Closes a connection whose address is not allowed, before anything is sent.
-private final class AddressGuard: ChannelInboundHandler, Sendable {
+private final class ConnectionGuard: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
     /// The address that was refused.

@@ -16,7 +16,7 @@ package struct Frame: Hashable, Sendable {
         }
         let fits = sorted.count <= room
         let shown = fits ? sorted[...] : sorted.prefix(room - 1)
-        let columns = Columns(shown, cells: max(1, size.columns - 1))
+        let columns = RowWidths(shown, cells: max(1, size.columns - 1))
         lines = shown.map { columns.line($0, traits: traits) }
         if !fits {
             var line = FrameLine(traits)

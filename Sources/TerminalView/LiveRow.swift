@@ -84,7 +84,7 @@ extension RunState {
 /// Who gets how many cells of a row, the same for all rows of a frame.
 ///
 /// When cells run short, the detail goes first, then the bar, then the time, then the end of the name.
-struct Columns: Hashable {
+struct RowWidths: Hashable {
     private static let gap = 2
     private static let percentCells = 4
     private static let leastDetail = 6

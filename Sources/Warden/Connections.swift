@@ -15,7 +15,7 @@ final class Connections {
     private let buffer: ReadBuffer
     private var connections: [UInt64: Connection] = [:]
     /// Streams that wait for their order, by token.
-    private var attachments: [String: Attachment] = [:]
+    private var attachments: [String: OfferedStreams] = [:]
     /// The connection that sent hello last.
     private(set) var daemon: UInt64?
     /// Since when there is no daemon, since boot.
@@ -165,7 +165,7 @@ final class Connections {
     /// Keeps the streams a connection offered until the order comes that names `token`; false when they are refused.
     func attach(_ id: UInt64, _ token: String) -> Bool {
         guard let connection = connections[id], attachments[token] == nil,
-            let attachment = try? Attachment(link: id, streams: connection.offered)
+            let attachment = try? OfferedStreams(link: id, streams: connection.offered)
         else { return false }
         connections[id]?.offered = [:]
         attachments[token] = attachment
@@ -174,7 +174,7 @@ final class Connections {
     }
 
     /// What was offered for the order; an order whose terminal disconnected is refused.
-    func takeAttachment(_ order: ProcessOrder) throws(StartRefused) -> Attachment? {
+    func takeAttachment(_ order: ProcessOrder) throws(StartRefused) -> OfferedStreams? {
         guard let token = order.attachment else { return nil }
         guard let attachment = attachments.removeValue(forKey: token) else {
             throw StartRefused(.other, "the terminal it was meant for has closed its connection")
@@ -183,7 +183,7 @@ final class Connections {
     }
 
     /// The run was started: its terminal is notified, and its streams are those of the run.
-    func join(_ attachment: Attachment, to run: Run) {
+    func join(_ attachment: OfferedStreams, to run: Run) {
         run.terminal = attachment.link
         connections[attachment.link]?.key = run.key
         connections[attachment.link]?.send(run.startedMessage.frame)
@@ -260,7 +260,7 @@ struct Connection {
 }
 
 /// Streams that a terminal offered for one order, and where to report it.
-struct Attachment {
+struct OfferedStreams {
     /// The connection it was offered on.
     let link: UInt64
     /// Becomes the job's standard input; nil: nothing to read.

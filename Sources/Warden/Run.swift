@@ -185,7 +185,7 @@ final class RunLauncher {
     }
 
     /// Starts the order's process on the streams that were offered for it.
-    func start(_ order: ProcessOrder, _ attachment: Attachment?) throws(StartRefused) -> Run {
+    func start(_ order: ProcessOrder, _ attachment: OfferedStreams?) throws(StartRefused) -> Run {
         let key = order.key
         try predecessors.check(order)
         var group = groups.make(for: key)
@@ -193,7 +193,7 @@ final class RunLauncher {
         let started: RunStarter.Started
         do throws(StartRefused) {
             record = try makeRecord(
-                AttemptRecord(
+                AttemptFile(
                     key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace,
                     group: group))
             started = try start(order, attachment, in: &group)
@@ -207,7 +207,7 @@ final class RunLauncher {
 
     /// Starts it in its control group; when the kernel does not want that, without one, and so from then on.
     private func start(
-        _ order: ProcessOrder, _ attachment: Attachment?, in group: inout ControlGroup?
+        _ order: ProcessOrder, _ attachment: OfferedStreams?, in group: inout ControlGroup?
     ) throws(StartRefused) -> RunStarter.Started {
         guard let folder = (try? group?.open()) ?? nil else { return try starter.start(order, attachment) }
         do throws(StartRefused) {
@@ -236,13 +236,13 @@ final class RunLauncher {
         run.record = record
         runs.add(run)
         // The record may fail from here on; the process runs, and the memory knows it.
-        let begun = AttemptRecord.Started(
+        let begun = AttemptFile.Started(
             pid: run.pid, startTime: run.startTime, at: run.startedAt, instant: now)
         try? record.writeAll(begun.frame[...])
         return run
     }
 
-    private func makeRecord(_ record: AttemptRecord) throws(StartRefused) -> Descriptor {
+    private func makeRecord(_ record: AttemptFile) throws(StartRefused) -> Descriptor {
         do throws(HostError) {
             return try outcomes.store.make(record)
         } catch {

@@ -148,9 +148,9 @@ final class RunReaper {
         if let pipes = run.pipes { streams.release(pipes, of: run) }
         // A record that cannot be written is still reported; only a restart of the warden would miss it.
         if let file = run.record {
-            try? file.writeAll(AttemptRecord.endingFrame(record)[...])
+            try? file.writeAll(AttemptFile.endingFrame(record)[...])
         } else {
-            try? outcomes.store.append(AttemptRecord.endingFrame(record), to: run.key)
+            try? outcomes.store.append(AttemptFile.endingFrame(record), to: run.key)
         }
         let entry = Outcomes.Ended(record: record, reports: run.reports)
         outcomes.add(entry)

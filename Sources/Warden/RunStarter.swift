@@ -49,7 +49,7 @@ struct RunStarter {
     /// Starts the order's process, the leader of its own session, in `group` where there is one, on the streams
     /// that were offered for it.
     mutating func start(
-        _ order: ProcessOrder, _ attachment: Attachment? = nil, in group: Descriptor? = nil
+        _ order: ProcessOrder, _ attachment: OfferedStreams? = nil, in group: Descriptor? = nil
     ) throws(StartRefused) -> Started {
         try check(order)
         let account = try account(order)
@@ -119,7 +119,7 @@ struct RunStarter {
 
     /// Everything the run writes to; its ends become the child's descriptors.
     private func makePipes(
-        _ order: ProcessOrder, _ attachment: Attachment?, _ notifyPath: String, _ account: Account?,
+        _ order: ProcessOrder, _ attachment: OfferedStreams?, _ notifyPath: String, _ account: Account?,
         for child: inout ChildProgram
     ) throws(HostError) -> RunPipes {
         let output = try OutputFile(
@@ -154,7 +154,7 @@ struct RunStarter {
 
     /// Standard input is what was offered, and errors have a pipe of their own.
     private func attach(
-        _ attachment: Attachment, to pipes: inout RunPipes, for child: inout ChildProgram
+        _ attachment: OfferedStreams, to pipes: inout RunPipes, for child: inout ChildProgram
     ) throws(HostError) {
         let errors = try Descriptor.pipe(nonblockingRead: true)
         child.descriptors[0] = attachment.input ?? nothing

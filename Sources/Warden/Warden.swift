@@ -321,7 +321,7 @@ extension Warden {
         }
     }
 
-    private func begin(_ order: ProcessOrder, _ attachment: Attachment?) throws(StartRefused) {
+    private func begin(_ order: ProcessOrder, _ attachment: OfferedStreams?) throws(StartRefused) {
         guard !folder.isRetired else {
             throw StartRefused(.exhausted, "this warden only finishes its runs; a newer one is in charge")
         }
@@ -347,7 +347,7 @@ extension Warden {
         let (now, wasPaused) = (Duration.sinceBoot, run.ladder.pausedAt != nil)
         guard run.ladder.pause(at: now) else { return }
         // First the journal: a warden that takes over has the daemon's next pause stop what is left to stop.
-        if !wasPaused { note(AttemptRecord.pausingFrame(at: now), of: run) }
+        if !wasPaused { note(AttemptFile.pausingFrame(at: now), of: run) }
         run.tree.pause()
     }
 
@@ -357,7 +357,7 @@ extension Warden {
         guard let run = runs[key], run.ladder.resume(at: now) else { return }
         // The journal last: a warden that takes over resumes what it finds paused.
         run.tree.resume()
-        note(AttemptRecord.resumingFrame(at: now), of: run)
+        note(AttemptFile.resumingFrame(at: now), of: run)
     }
 
     /// Adds what happened to the run's record; one that can't be written is only of use to a warden that takes over.

@@ -175,7 +175,7 @@ final class Inheritance {
     }
 
     /// Takes over a run by the record that another warden wrote.
-    private func adopt(_ record: AttemptRecord) {
+    private func adopt(_ record: AttemptFile) {
         if let outcome = record.ended {
             // It may have saved it before it ended, too.
             outcomes.add(Outcomes.Ended(record: outcome, isSaved: outcomes.store.hasSaved(record.key)))
@@ -187,7 +187,7 @@ final class Inheritance {
     /// A run without an outcome is lost; one that still lives, once it has ended.
     ///
     /// Where only what it left behind still lives, that is ended first.
-    private func takeOver(_ record: AttemptRecord) {
+    private func takeOver(_ record: AttemptFile) {
         let mark = ProcessTree.mark(of: record.key.run)
         guard record.bootID == bootID else { return lose(record) }
         if let alive = living(record, mark: mark),
@@ -206,7 +206,7 @@ final class Inheritance {
         guard let first = left.first else { return lose(record) }
         let started =
             record.started
-            ?? AttemptRecord.Started(
+            ?? AttemptFile.Started(
                 pid: first.pid, startTime: first.startTime, at: record.madeAt, instant: .sinceBoot)
         let run = adopt(record, started, tree)
         let now = Duration.sinceBoot
@@ -217,7 +217,7 @@ final class Inheritance {
     /// The run's first process if it still runs.
     ///
     /// When the record does not name it, the process that bears the run's id and leads its session.
-    private func living(_ record: AttemptRecord, mark: String) -> AttemptRecord.Started? {
+    private func living(_ record: AttemptFile, mark: String) -> AttemptFile.Started? {
         if let started = record.started {
             return ProcessTable.isAlive(pid: started.pid, startTime: started.startTime) ? started : nil
         }
@@ -225,13 +225,13 @@ final class Inheritance {
             $0.pid == $0.session && !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: mark)
         }
         return leader.map {
-            AttemptRecord.Started(
+            AttemptFile.Started(
                 pid: $0.pid, startTime: $0.startTime, at: record.madeAt, instant: .sinceBoot)
         }
     }
 
     /// What still runs of a run whose first process has ended: that one's number may be another's by now.
-    private func leftovers(of record: AttemptRecord, mark: String) -> (ProcessTree, [ProcessEntry]) {
+    private func leftovers(of record: AttemptFile, mark: String) -> (ProcessTree, [ProcessEntry]) {
         var tree = ProcessTree(leader: -1, startTime: 0, mark: mark, reaper: nil, group: record.group)
         var left = tree.liveMembers()
         if let started = record.started,
@@ -247,8 +247,7 @@ final class Inheritance {
     }
 
     /// A run of a warden that was killed, from now on one of ours.
-    private func adopt(_ record: AttemptRecord, _ started: AttemptRecord.Started, _ tree: ProcessTree) -> Run
-    {
+    private func adopt(_ record: AttemptFile, _ started: AttemptFile.Started, _ tree: ProcessTree) -> Run {
         let run = Run(
             key: record.key, pid: started.pid, startTime: started.startTime, startedAt: started.at,
             startedInstant: started.instant,
@@ -261,13 +260,13 @@ final class Inheritance {
     }
 
     /// Nothing of it runs any more, and nobody knows how it ended.
-    private func lose(_ record: AttemptRecord) {
+    private func lose(_ record: AttemptFile) {
         runs.remove(record.key)
         if let group = record.group { _ = groups.remove(group) }
         let outcome = ExitRecord(
             key: record.key, cause: .lost, pid: record.started?.pid ?? 0,
             startedAt: record.started?.at ?? record.madeAt, endedAt: .now)
-        try? outcomes.store.append(AttemptRecord.endingFrame(outcome), to: record.key)
+        try? outcomes.store.append(AttemptFile.endingFrame(outcome), to: record.key)
         outcomes.add(Outcomes.Ended(record: outcome))
     }
 }

@@ -100,13 +100,14 @@ import Testing
         let body = """
             {"id":"0190aaaa-0000-7000-8000-000000000001","name":"probe","command":["true"],"cwd":"/","env":{}}
             """
+        let request = "curl -sf --unix-socket \(belfry.socketPath) -d '\(body)' http://belfry/v1/exec"
         for _ in 0..<2 {
-            let code = try await belfry.shell(
-                "curl -sf --unix-socket \(belfry.socketPath) -d '\(body)' http://belfry/v1/exec"
-            ).code
-            #expect(code == 0)
+            #expect(try await belfry.shell(request).code == 0)
         }
         _ = try await belfry.events().event("run.completed", of: "probe")
+        // Also where a job of that name was added meanwhile.
+        #expect(try await belfry.run("job", "add", "probe", "--", "true").code == 0)
+        #expect(try await belfry.shell(request).code == 0)
         #expect(try await belfry.run("runs", "--json").json().list.count == 1)
     }
 

@@ -170,10 +170,10 @@ import WardenProtocol
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("w/runs"))
         let job = try ChildProcess("sleep", ["1000"])
-        let record = AttemptRecord(
+        let record = AttemptFile(
             key: RunKey(run: UniqueID.v4(), attempt: 1), bootID: try Machine.bootID(), madeAt: .now,
             timeout: .milliseconds(1), grace: .seconds(10))
-        let begun = AttemptRecord.Started(
+        let begun = AttemptFile.Started(
             pid: job.pid, startTime: try #require(ProcessTable.entry(job.pid)).startTime, at: .now,
             instant: .sinceBoot)
         try SmallFile.replace(
@@ -195,7 +195,7 @@ import WardenProtocol
         try PrivateFolder.make(folder.file("w/runs"))
         let boot = try Machine.bootID()
         for (run, bootID) in [("now", boot), ("before", "another-boot")] {
-            let record = AttemptRecord(
+            let record = AttemptFile(
                 key: RunKey(run: run, attempt: 1), bootID: bootID, madeAt: .now, timeout: nil, grace: .zero)
             try SmallFile.replace(folder.file("w/runs/\(run).1"), with: record.makingFrame + [1, 2])
         }

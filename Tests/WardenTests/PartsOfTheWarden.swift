@@ -147,7 +147,7 @@ import Timeline
         let outcomes = Outcomes(store: try folder.makeStore(), hasState: false)
         let key = RunKey(run: "r", attempt: 1)
         _ = try outcomes.store.make(
-            AttemptRecord(key: key, bootID: "b", madeAt: Moment(seconds: 1), timeout: nil, grace: .zero))
+            AttemptFile(key: key, bootID: "b", madeAt: Moment(seconds: 1), timeout: nil, grace: .zero))
         let listener = try LocalSocket.listen(folder.socket)
         #expect(folder.retire(outcomes) && folder.isRetired)
         #expect(outcomes.store.record(of: key)?.key == key)
@@ -162,7 +162,7 @@ import Timeline
         let outcomes = Outcomes(store: try folder.makeStore(), hasState: false)
         let key = RunKey(run: "r", attempt: 1)
         _ = try outcomes.store.make(
-            AttemptRecord(key: key, bootID: "b", madeAt: Moment(seconds: 1), timeout: nil, grace: .zero))
+            AttemptFile(key: key, bootID: "b", madeAt: Moment(seconds: 1), timeout: nil, grace: .zero))
         #expect(!folder.retire(outcomes) && !folder.isRetired)
         #expect(outcomes.store.keys == [key])
     }

@@ -112,19 +112,19 @@ import WardenProtocol
     }
 
     @Test func `has its pauses in its record`() throws {
-        let made = AttemptRecord(
+        let made = AttemptFile(
             key: RunKey(run: "r", attempt: 1), bootID: "b", madeAt: Moment(seconds: 1), timeout: .seconds(60),
             grace: .zero)
         let first =
-            made.makingFrame + AttemptRecord.pausingFrame(at: .seconds(10))
-            + AttemptRecord.resumingFrame(at: .seconds(25)) + AttemptRecord.pausingFrame(at: .seconds(30))
-        let read = try #require(AttemptRecord(fileBytes: first))
+            made.makingFrame + AttemptFile.pausingFrame(at: .seconds(10))
+            + AttemptFile.resumingFrame(at: .seconds(25)) + AttemptFile.pausingFrame(at: .seconds(30))
+        let read = try #require(AttemptFile(fileBytes: first))
         #expect(read.paused == .seconds(15) && read.pausedAt == .seconds(30))
         // A resume without a pause, and one that was cut off, change nothing.
-        let odd = made.makingFrame + AttemptRecord.resumingFrame(at: .seconds(9))
-        let cut = odd + AttemptRecord.pausingFrame(at: .seconds(10)).dropLast(2)
+        let odd = made.makingFrame + AttemptFile.resumingFrame(at: .seconds(9))
+        let cut = odd + AttemptFile.pausingFrame(at: .seconds(10)).dropLast(2)
         for bytes in [odd, cut] {
-            let record = try #require(AttemptRecord(fileBytes: bytes))
+            let record = try #require(AttemptFile(fileBytes: bytes))
             #expect(record.paused == .zero && record.pausedAt == nil)
         }
     }

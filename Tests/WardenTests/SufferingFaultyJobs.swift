@@ -61,9 +61,9 @@ import WardenProtocol
         // The record of a killed warden names our own process, as it would be after process ids wrapped around.
         let stranger = getpid()
         let key = RunKey(run: "reused", attempt: 1)
-        let record = AttemptRecord(
+        let record = AttemptFile(
             key: key, bootID: try Machine.bootID(), madeAt: .now, timeout: .milliseconds(1), grace: .zero)
-        let begun = AttemptRecord.Started(pid: stranger, startTime: 1, at: .now, instant: .zero)
+        let begun = AttemptFile.Started(pid: stranger, startTime: 1, at: .now, instant: .zero)
         try SmallFile.replace(folder.file("w/runs/\(key)"), with: record.makingFrame + begun.frame)
         let client = try WardenClient(directory: folder.file("w"))
         let hello = try await client.connect(

@@ -5,7 +5,7 @@ import Tracking
 /// One field of a form: what it is asked as, and what an answer becomes.
 ///
 /// - Source: Model Context Protocol, "Elicitation", requested schemas: flat objects of strings, numbers, booleans and enums.
-struct FormField: Hashable, Sendable {
+struct ElicitedField: Hashable, Sendable {
     /// What kind of value it takes.
     enum Kind: Hashable, Sendable {
         case flag
@@ -159,12 +159,12 @@ extension AgentHook {
     static let cancel = "cancel"
 
     /// The fields of the form; nil: one of them can't be asked.
-    private var fields: [FormField]? {
+    private var fields: [ElicitedField]? {
         guard case .members(let members)? = payload["requested_schema"]?["properties"] else {
             return payload["requested_schema"] == nil ? [] : nil
         }
         let required = Set((payload["requested_schema"]?["required"]?.elements ?? []).compactMap(\.text))
-        let fields = members.compactMap { FormField($0, isRequired: required.contains($0.name)) }
+        let fields = members.compactMap { ElicitedField($0, isRequired: required.contains($0.name)) }
         return fields.count == members.count ? fields : nil
     }
 
@@ -190,7 +190,8 @@ extension AgentHook {
             }
             let isOptional = !field.isRequired && fields.count > 1
             return question(
-                lines.joined(separator: "\n"), choices: field.labels + (isOptional ? [FormField.skip] : []),
+                lines.joined(separator: "\n"),
+                choices: field.labels + (isOptional ? [ElicitedField.skip] : []),
                 takesText: field.takesText)
         }
         let isAskable = questions.allSatisfy { $0.choices.count <= Self.mostChoices && $0.text.count <= 4000 }
@@ -213,7 +214,7 @@ extension AgentHook {
             ![Self.decline, Self.cancel].contains(answer)
         else { return nil }
         let field = fields[place]
-        if answer == FormField.skip, !field.isRequired, fields.count > 1 { return nil }
+        if answer == ElicitedField.skip, !field.isRequired, fields.count > 1 { return nil }
         do throws(FormFault) {
             _ = try field.value(of: answer)
             return nil
@@ -231,7 +232,7 @@ extension AgentHook {
         guard let fields else { return nil }
         var content: [JSON.Member] = []
         for (field, answer) in zip(fields, answers) {
-            if answer == FormField.skip, !field.isRequired, fields.count > 1 { continue }
+            if answer == ElicitedField.skip, !field.isRequired, fields.count > 1 { continue }
             guard let value = try? field.value(of: answer) else { return nil }
             content.append(.init(field.name, value))
         }

@@ -35,7 +35,7 @@ extension WatchModel {
         let isShown = { (live: LiveState) in live.task.run == log.run }
         if let live = runs.first(where: isShown) {
             let row = LiveRow(live, at: now, zone: zone)
-            title.add(Columns([row][...], cells: max(1, columns - 1)).line(row, traits: traits))
+            title.add(RowWidths([row][...], cells: max(1, columns - 1)).line(row, traits: traits))
         } else if let end = ends.first(where: { isShown($0.live) }) {
             title.add(end.lines(in: zone, traits, columns: columns, evidence: 0)[0])
         } else {
@@ -101,7 +101,7 @@ extension WatchModel {
         let withParts = zip(rows, ids).flatMap { row, id in [(row, id)] + row.parts.map { ($0, nil) } }
         if withParts.count <= room { (rows, ids) = (withParts.map(\.0), withParts.map(\.1)) }
         let shown = rows.count <= room ? rows[...] : rows.prefix(max(1, room - 1))
-        let layout = Columns(shown, cells: max(1, columns - 3))
+        let layout = RowWidths(shown, cells: max(1, columns - 3))
         var lines = zip(shown, ids).map { marked($1, layout.line($0, traits: traits)) }
         if shown.count < rows.count {
             lines.append(line("+\(rows.count - shown.count) more", columns: columns))

@@ -8,7 +8,7 @@ import WardenProtocol
 /// What the warden knows of one attempt on disk.
 ///
 /// A record file is a row of frames, one for each thing that happened; one that was cut off is ignored.
-struct AttemptRecord {
+struct AttemptFile {
     /// The first process of the run, as its record names it.
     struct Started: Hashable {
         var pid: Int32
@@ -108,7 +108,7 @@ struct AttemptRecord {
     }
 }
 
-extension AttemptRecord.Started {
+extension AttemptFile.Started {
     /// The frame of the run's start.
     var frame: [UInt8] {
         var fields = FieldWriter(kind: 2)
@@ -146,7 +146,7 @@ struct RecordStore {
     /// Makes the record of an attempt that is about to start; what happens is written behind it.
     ///
     /// Throws `EEXIST` when there is one already.
-    func make(_ record: AttemptRecord) throws(HostError) -> Descriptor {
+    func make(_ record: AttemptFile) throws(HostError) -> Descriptor {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let file = try Descriptor.open(path(record.key), flags, mode: 0o600)
         do throws(HostError) {
@@ -185,14 +185,14 @@ struct RecordStore {
     var keys: [RunKey] { keys(in: folder) }
 
     /// The record of an attempt; nil when there is none or it is not one.
-    func record(of key: RunKey) -> AttemptRecord? {
-        (try? SmallFile.read(path(key))).flatMap(AttemptRecord.init(fileBytes:))
+    func record(of key: RunKey) -> AttemptFile? {
+        (try? SmallFile.read(path(key))).flatMap(AttemptFile.init(fileBytes:))
     }
 
     /// Every record of the runtime folder.
     ///
     /// Files that are not records are left alone.
-    func all() -> [AttemptRecord] { keys.compactMap(record) }
+    func all() -> [AttemptFile] { keys.compactMap(record) }
 
     /// Gives a record to another store in the same runtime folder; who writes to it notices nothing.
     func move(_ key: RunKey, to other: RecordStore) -> Bool {
