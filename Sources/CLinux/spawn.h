@@ -129,7 +129,7 @@ static inline uint64_t clinux_ignored_signals(void) {
 //
 // The C library has no call for it, and the child cannot share the parent's stack, whose frames it would write over.
 // A sanitizer takes the library's clone for a fork, and changes in the child what it keeps of the parent's thread.
-// Handlers are gone in the child; what was ignored still is.
+// The child has no handlers; what was ignored still is.
 // Returns the child's id, or -1 with errno: ENOSYS or EPERM where only the older call is allowed, EINVAL where the
 // kernel is too old for what is asked of it.
 static inline int clinux_clone3(

@@ -49,7 +49,7 @@ package struct CurlMail: Sendable {
     /// Which addresses the server may have.
     package var addressGuard: AddressGuard
 
-    /// A mail; left out, without a login, and to a server that the system's certificates vouch for.
+    /// A mail; left out, without a login, and to a server whose certificate the system trusts.
     package init(
         host: String, port: UInt16, encryption: Encryption, login: Login? = nil, sender: String,
         recipients: [String], message: [UInt8], timeouts: CurlTimeouts, authorities: String? = nil,

@@ -199,7 +199,7 @@ extension CurlTransfer {
     private func receive(replyLine: UnsafeRawBufferPointer) -> Bool {
         phase = .answering
         let code = unsafe Int(String(decoding: replyLine.prefix(3), as: UTF8.self)) ?? 0
-        // The reply to the farewell, which follows whatever became of the mail.
+        // The reply to the farewell, which follows whatever happened to the mail.
         if code == 221 { return true }
         status = code
         guard body.count + replyLine.count <= bodyLimit else { return false }

@@ -247,7 +247,7 @@ struct LateAnswer: Sendable {
     let call: Call
     let answer: Result<[DBusValue], DBusError>
 
-    /// What became of the notice; `nil` where it was no notice.
+    /// What happened to the notice; `nil` where it was no notice.
     func shown(as form: DesktopForm) -> Result<RemoteID, DeliveryError>? {
         guard let showing = call.showing else { return nil }
         return call.server.shown(by: answer, replacing: showing.replacing, as: form)

@@ -94,7 +94,7 @@ package actor HouseKeeper: Keeper {
         try await ledger.commit([.setFact(name: "ledger.touched", value: "\(clock.now)")])
     }
 
-    /// Appends the event, once for each trouble: `full`, or nil when it is over.
+    /// Appends the event, once for each trouble: `full`, or nil when it has ended.
     private func report(_ trouble: String?) async throws(LedgerError) {
         if trouble == nil, troubledSince != nil {
             troubledSince = nil

@@ -14,7 +14,7 @@ package final class GatewayPool: Sendable {
         package var reach: HTTPReach
         /// The shared token; nil: none is configured.
         package var token: String?
-        /// The file of the certificates that vouch for it; nil: those that the machine trusts.
+        /// The file of the certificates that it is checked by; nil: those that the machine trusts.
         package var authority: String?
 
         /// The gateway's host and port.

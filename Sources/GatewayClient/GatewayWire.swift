@@ -193,7 +193,7 @@ struct GatewaySocket: Sendable {
     let reach: HTTPReach
     let group: any EventLoopGroup
     let userAgent: String
-    /// The file of the certificates that vouch for the gateway; nil: those that the machine trusts.
+    /// The file of the certificates that the gateway is checked by; nil: those that the machine trusts.
     let authority: String?
 
     /// How long connecting may take, TLS and the upgrade included.

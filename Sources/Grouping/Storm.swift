@@ -210,7 +210,7 @@ public struct StormItem: Hashable, Codable, Sendable {
             key: .storm(number), revision: revision, bot: "belfry",
             urgency: shown.isOver ? .normal : .critical, reason: reason, at: now,
             content: .storm(StormReport(shown)))
-        // What is over stays on the screen as it is; the number is free.
+        // What has ended stays on the screen as it is; the number is free.
         storm = shown.isOver ? nil : shown
         return snapshot
     }

@@ -184,7 +184,7 @@ package protocol OutboxReading: Sendable {
     /// Pending entries of a channel, earliest due first; of those about one item, or else about one run,
     /// only the one that was made first: the others come after it.
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
-    /// What became of the failures of the job of a run since the job's last success before that run, by the channels that
+    /// What happened to the failures of the job of a run since the job's last success before that run, by the channels that
     /// were to be sent any.
     func failureArrivals(before run: String) async throws(LedgerError) -> [String: FailureArrival]
     /// How many entries there are of each channel in one of these states; channels without any are not in it.

@@ -219,7 +219,7 @@ package struct GatewayWatch: Hashable, Sendable {
         func news(_ matter: GatewayNews.Matter) -> GatewayNews {
             GatewayNews(job: job.id, name: job.name, matter: matter)
         }
-        // Who disables a job, or plans it anew, has seen it.
+        // Who disables a job, or plans it again, has seen it.
         let isSame = old.map { $0.mark == entry.mark && $0.isEnabled == entry.isEnabled } ?? false
         let before = entry.alarms
         var found: [GatewayNews] = []

@@ -78,7 +78,7 @@ package enum RunWaitResult: Hashable, Sendable {
     }
 }
 
-/// Decides what became of a prompt that was perhaps sent: after a lost connection, or a crash of either side.
+/// Decides what happened to a prompt that was perhaps sent: after a lost connection, or a crash of either side.
 ///
 /// Pure: what the gateway shows in, what to do out. Nothing is sent again unless the gateway shows that it never arrived.
 package enum RunRecovery: Hashable, Sendable {
@@ -98,7 +98,7 @@ package enum RunRecovery: Hashable, Sendable {
     /// How far the clocks of both sides may differ beyond what is known.
     static let tolerance = Duration.seconds(120)
 
-    /// What became of the run `key`, which was to send `message` at `sent`.
+    /// What happened to the run `key`, which was to send `message` at `sent`.
     ///
     /// A row of an `earlier` prompt of the session, of which the oldest comes first, is not taken for ours: a job that asks
     /// often says the same each time. The gateway's clock, whose times the rows have, is `ahead` of ours.

@@ -75,7 +75,7 @@ package struct ExitRecord: Hashable, Sendable {
     package var usage: BotUsage?
     /// How long after the start the first word of the reply came; nil: no bot was asked, or none came.
     package var firstWord: Duration?
-    /// What became of the session of the bot's provider; nil: it keeps none, or nothing is known of it.
+    /// What happened to the session of the bot's provider; nil: it keeps none, or nothing is known of it.
     package var session: SessionOutcome?
     /// Where the bot waits for a person, in a session that is to be resumed; nil: it does not.
     package var parked: LiveState.Parked?

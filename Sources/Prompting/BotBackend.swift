@@ -212,7 +212,7 @@ package struct BotGateway: Hashable, Sendable {
 
     /// Where the gateway is, with `http` for `ws`, and at which addresses it may be.
     package var reach: HTTPReach
-    /// The file of the certificates that vouch for it; nil: those that the machine trusts.
+    /// The file of the certificates that it is checked by; nil: those that the machine trusts.
     package var authority: String?
     /// The agent; nil: the gateway's own choice.
     package var agent: String?

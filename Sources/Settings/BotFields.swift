@@ -205,7 +205,7 @@ enum BotFields {
         ("agent", SchemaParts.word(), "The agent's id in the gateway (default: the gateway's own choice)."),
         (
             "ca", SchemaParts.word(),
-            "The file of the certificates that vouch for a wss gateway (default: the machine's)."
+            "The certificate of a wss gateway, or of its issuer, as a PEM file (default: those that the machine trusts)."
         ),
     ]
 

@@ -37,7 +37,7 @@ package struct Continuation: Hashable, Sendable, Codable {
     }
 }
 
-/// What became of the session of a bot's provider in one attempt.
+/// What happened to the session of a bot's provider in one attempt.
 package enum SessionOutcome: Hashable, Sendable {
     /// The next prompt may resume it.
     case kept(Continuation)

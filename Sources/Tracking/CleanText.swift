@@ -197,7 +197,7 @@ package struct SpokenFilter: Hashable, Sendable {
         return nil
     }
 
-    /// The sequence is over; what can't end one is not part of it.
+    /// The sequence has ended; what can't end one is not part of it.
     private mutating func end(with scalar: Unicode.Scalar) -> Unicode.Scalar? {
         place = .text
         return (0x30...0x7E).contains(scalar.value) ? nil : receiveText(scalar)

@@ -140,7 +140,7 @@ extension LiveState {
 
     /// Time in which a job could not work because of somebody else, kept for a daemon that goes on with the run.
     package struct Idle: Hashable, Sendable, Codable {
-        /// All that is over of it, in microseconds.
+        /// The part of it that has passed, in microseconds.
         package var time: Int64
         /// Since when it can't work now; absent: it can.
         package var since: Moment?

@@ -196,7 +196,7 @@ public struct LiveTracker: Sendable {
     /// Nobody sees it: it is written with the next change.
     package mutating func keep(_ belief: OutputScanner.Belief?) { live.belief = belief }
 
-    /// Notes that the work has ended well, and that it is being checked now; nil: that is over.
+    /// Notes that the work has ended well, and that it is being checked now; nil: that has ended.
     package mutating func note(workEnd: LiveState.WorkEnd?, at now: Moment) -> LiveChange {
         live.workEnd = workEnd
         if workEnd != nil { (live.phase, live.finish) = ("checking", nil) }

@@ -66,7 +66,7 @@ enum ProgressFuzz {
         print("  \(name): \(reports) reports, \(watch.seconds.short) s")
     }
 
-    /// Feeds one stream in pieces, and checks what becomes of the live state.
+    /// Feeds one stream in pieces, and checks what happens to the live state.
     private static func feed(
         _ bytes: [UInt8], to parse: Parse, from source: ReportSource, _ random: inout SeededNumbers
     ) throws -> Int {

@@ -33,7 +33,7 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var attempts: [WireAttempt]?
     /// The id of the run that this one does again.
     package var retryOf: String?
-    /// The run whose bot handed this one out, by its name, or by its id where it is gone; absent: no run did.
+    /// The run whose bot handed this one out, by its name, or by its id where that no longer exists; absent: no run did.
     package var parent: String?
     /// While it waits for its next attempt: not before this.
     package var notBefore: Timestamp?

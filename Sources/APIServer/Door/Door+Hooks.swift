@@ -217,7 +217,7 @@ struct HookProof: Sendable {
         guard sentAt >= now - Self.tolerance, sentAt <= now + Self.tolerance,
             isCode(field.dropFirst(3), of: Array("v0:\(stamp):".utf8) + body)
         else { return nil }
-        // Slack signs a retry anew; the event's id in what it signs stays.
+        // Slack signs a retry again; the event's id in what it signs stays.
         if let event = JSON(parsing: body[...])?["event_id"]?.text { return "event \(event)" }
         return String(field)
     }

@@ -9,7 +9,7 @@ import Tracking
 
 /// Asks agents behind gateways: each attempt is one run of the gateway, which outlives a connection and the daemon.
 ///
-/// A prompt is noted before it is sent. Whoever finds the note afterwards asks the gateway what became of it, and sends it
+/// A prompt is noted before it is sent. Whoever finds the note afterwards asks the gateway what happened to it, and sends it
 /// again only where the gateway shows that it never arrived.
 package final class GatewayPerformer: TaskPerformer {
     package let attempts = OwnAttempts()

@@ -6,7 +6,7 @@ package import Prompting
 import Timeline
 import Tracking
 
-/// One prompt and its reply: sends it, puts the reply together, and after each loss asks what became of it.
+/// One prompt and its reply: sends it, puts the reply together, and after each loss asks what happened to it.
 final class GatewayTalk {
     /// What may happen next.
     private enum Step: Sendable {

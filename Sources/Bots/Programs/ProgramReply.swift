@@ -14,7 +14,7 @@ final class ProgramReply: Sendable {
         var task: Task<Void, Never>?
         /// How the program ended.
         var exit: ExitRecord?
-        /// The same with what became of the reply.
+        /// The same with what happened to the reply.
         var record: ExitRecord?
     }
 

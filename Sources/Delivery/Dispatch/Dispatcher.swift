@@ -13,7 +13,7 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     case wish
     /// Whether it is worth a notice where nobody wrote routes.
     case routine
-    /// Whether the channel was notified of the failure that is over now.
+    /// Whether the channel was notified of the failure that has ended now.
     case recovery
     /// Whether people were notified of the same failure before.
     case change
@@ -262,7 +262,7 @@ package struct HeldMatter: Hashable, Codable, Sendable {
 
     private func isInTime(_ end: Moment) -> Bool { deadline.map { $0 > end } ?? true }
 
-    /// What becomes of it.
+    /// What happens to it.
     package enum Review: Hashable, Sendable {
         /// It is sent now, by itself or in a digest.
         case release

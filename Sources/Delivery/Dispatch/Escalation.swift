@@ -34,7 +34,7 @@ package struct EscalationStage: DispatchStage {
 }
 
 extension Matter {
-    /// From when on channels wait for others; nil: what is over, or good news, waits for nobody.
+    /// From when on channels wait for others; nil: what has ended, or good news, waits for nobody.
     fileprivate func escalatesFrom(at now: Moment) -> Moment? {
         switch subject {
         case .fact(.runCompleted), .fact(.runRecovered), .fact(.runCanceled), .fact(.runStarted),

@@ -76,7 +76,7 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     case scheduledSuccess
     /// The default route leaves it out.
     case routine
-    /// The failure that is over was not sent to this channel.
+    /// The failure that has ended was not sent to this channel.
     case failureNotSent
     /// The channel was sent the same failure before, and nothing changed.
     case unchanged
@@ -270,7 +270,7 @@ package struct Matter: Sendable {
         switch version.content {
         case .messages: type = EventType.messageGroup.rawValue
         case .job(let report): type = "run.\(report.news.rawValue)"
-        // Also when it is over: that replaces what was shown of it.
+        // Also when it has ended: that replaces what was shown of it.
         case .storm: type = EventType.runFailed.rawValue
         case .question: type = EventType.questionAsked.rawValue
         }

@@ -2,7 +2,7 @@ import Grouping
 import Timeline
 import Tracking
 
-/// An Alertmanager: what is wrong is an alert until it is over.
+/// An Alertmanager: what is wrong is an alert until it has ended.
 ///
 /// The labels of an alert are the same from its beginning to its end, so that the end finds it.
 ///

@@ -39,7 +39,7 @@ extension HTTPForm {
 
 /// A form by HTTP whose service edits in place what it has shown, as a chat does with a message.
 ///
-/// What rings is posted anew, since no service rings for an edit; what does not changes the last message. What showed
+/// What rings is posted again, since no service rings for an edit; what does not changes the last message. What showed
 /// work in progress is removed when something rings in its place, and everything else stays: a chat is its own history.
 package protocol HTTPLevelForm: HTTPService {
     /// The request that takes the step.

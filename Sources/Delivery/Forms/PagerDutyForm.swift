@@ -2,7 +2,7 @@ import Grouping
 import Timeline
 import Tracking
 
-/// A service of PagerDuty: what is wrong is an incident until it is over.
+/// A service of PagerDuty: what is wrong is an incident until it has ended.
 ///
 /// - Source: PagerDuty's Events API v2, "Send an event", and its PD-CEF fields.
 package struct PagerDutyForm: HTTPForm {

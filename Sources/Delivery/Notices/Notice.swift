@@ -2,7 +2,7 @@ package import Grouping
 
 /// One version of an item, rendered: what a channel shows, without a word of how it shows it.
 ///
-/// All text is plain: control characters are gone, nothing is escaped. A channel escapes by what its
+/// All text is plain: control characters are removed, nothing is escaped. A channel escapes by what its
 /// server can do.
 package struct Notice: Hashable, Codable, Sendable {
     /// The item this is a version of.

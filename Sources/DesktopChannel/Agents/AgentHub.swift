@@ -216,7 +216,7 @@ package final class AgentHub: Sendable {
         assign(desktop)
     }
 
-    /// The channel is over.
+    /// The channel has ended.
     func detach(_ desktop: AgentDesktop) {
         // Within the lock, as in `assign`: nothing of another channel of the name comes between.
         state.withLock { state in

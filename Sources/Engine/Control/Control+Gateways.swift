@@ -179,7 +179,7 @@ extension Control {
         }
     }
 
-    /// Finishes what was begun before a crash or a lost connection, as the gateway's jobs show what became of it.
+    /// Finishes what was begun before a crash or a lost connection, as the gateway's jobs show what happened to it.
     package func settleTakenJobs() async throws(EngineError) {
         for entry in gateways.board.entries {
             guard entry.isOnline, let look = entry.look else { continue }

@@ -34,7 +34,7 @@ package struct ConfigurationDifference: Hashable, Sendable {
     /// None.
     package init() {}
 
-    /// What became of `old`; a channel is different once it was made again.
+    /// What happened to `old`; a channel is different once it was made again.
     package init(from old: EngineConfiguration, to new: EngineConfiguration) {
         func names(_ old: Set<String>, _ new: Set<String>, changed: (String) -> Bool) -> Names {
             Names(

@@ -252,7 +252,7 @@ struct Standing: Hashable, Sendable {
 
     init() {}
 
-    /// What the ledger holds; what can't be read begins anew.
+    /// What the ledger holds; what can't be read begins again.
     init(_ ledger: any Ledger) async throws(LedgerError) {
         if let text = try await ledger.fact(named: Self.interruptionsName) {
             interruptions = (try? JSON.decode(from: text.utf8)) ?? interruptions
@@ -273,7 +273,7 @@ struct Standing: Hashable, Sendable {
         heldUntil.values.contains { Self.isOver($0, at: now) }
     }
 
-    /// Whether a hold until `moment` is over, or was left behind by a clock that was set.
+    /// Whether a hold until `moment` has ended, or was left behind by a clock that was set.
     static func isOver(_ moment: Moment?, at now: Moment) -> Bool {
         guard let moment else { return true }
         return moment <= now || moment > now + longestHold

@@ -10,7 +10,7 @@ import Tracking
 extension ItemTurn {
     /// Why what is held in the outbox is judged again.
     enum Release {
-        /// The time of some of it is over.
+        /// The time of some of it has ended.
         case due
         /// A person wants to see it now.
         case wanted

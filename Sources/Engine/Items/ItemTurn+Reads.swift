@@ -139,7 +139,7 @@ enum OwnThread {
 }
 
 extension Fact {
-    /// The text form of the key of the item that it says somebody has seen, or that is over.
+    /// The text form of the key of the item that it says somebody has seen, or that has ended.
     fileprivate var seenItem: String? {
         switch self {
         case .messageRead(let reading): reading.item

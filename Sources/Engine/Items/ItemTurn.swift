@@ -49,7 +49,7 @@ struct ItemTurn {
     var digested: Set<String> = []
     /// The channels that wait for somebody to see an item, by what this turn queued for them, and until when.
     var waits: [ItemKey: [String: Moment]] = [:]
-    /// What is only shown because its time to be kept back is over.
+    /// What is only shown because its time to be kept back has ended.
     private var isRelease = false
     /// Whether a person wants to see what quiet hours and budgets keep back.
     private var isReleasing = false
@@ -162,7 +162,7 @@ struct ItemTurn {
         }
     }
 
-    /// Somebody has seen an item, or it is over: channels that waited for that are not notified of it.
+    /// Somebody has seen an item, or it has ended: channels that waited for that are not notified of it.
     mutating func endWaits(of key: ItemKey, seenBy who: String? = nil) {
         if let who {
             withdrawHeld(of: key, seenBy: who)

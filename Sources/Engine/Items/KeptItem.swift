@@ -88,7 +88,7 @@ struct KeptItem: Sendable {
 
     /// Reads a record.
     ///
-    /// One that was written by a version whose items this one can't read begins anew in its place.
+    /// One that was written by a version whose items this one can't read begins again in its place.
     init(_ record: ItemRecord, bot: String) {
         self.init(record.key, bot: bot)
         stored = record.revision
@@ -165,7 +165,7 @@ struct KeptItem: Sendable {
         shownOn.subtract(channels)
     }
 
-    /// Channels wait for somebody to see it; those whose wait is over by now were notified.
+    /// Channels wait for somebody to see it; those whose wait has ended by now were notified.
     mutating func wait(_ channels: [String: Moment], at now: Moment) {
         for (name, moment) in waiting where moment <= now {
             waiting[name] = nil
@@ -174,7 +174,7 @@ struct KeptItem: Sendable {
         waiting.merge(channels) { min($0, $1) }
     }
 
-    /// Somebody has seen it, or it is over.
+    /// Somebody has seen it, or it has ended.
     ///
     /// - Returns: whether channels waited for that.
     mutating func endWaits(at now: Moment) -> Bool {
@@ -183,7 +183,7 @@ struct KeptItem: Sendable {
         return !waiting.isEmpty
     }
 
-    /// The channels whose time to be kept from the newest version is over, with what they may show now.
+    /// The channels whose time to be kept from the newest version has ended, with what they may show now.
     mutating func endHolds(at now: Moment) -> [Decision] {
         let due = held.filter { $0.value <= now }.keys.sorted()
         return due.compactMap { name in

@@ -180,7 +180,7 @@ package actor ExpectationKeeper: Keeper {
             var judged = expectation
             if !hasForgiven { judge.forgive(&judged, at: now) }
             let fact = judge.review(&judged, at: now)
-            // When it is judged next is derived anew at each look; by itself it is no news.
+            // When it is judged next is derived again at each look; by itself it is no news.
             var unmoved = judged
             unmoved.reports.alertAt = expectation.reports.alertAt
             if unmoved != expectation {

@@ -94,7 +94,7 @@ final class Lessons: Sendable {
 }
 
 extension LiveBoard {
-    /// How long a run is under way before the history of its job is read: one that is over by then costs no read.
+    /// How long a run is under way before the history of its job is read: one that has ended by then costs no read.
     package static let learningDelay: Duration = .milliseconds(250)
 
     /// The runs that have been under way for ``learningDelay`` and have not learned, by job; and when, since boot, the next

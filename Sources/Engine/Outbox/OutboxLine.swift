@@ -420,7 +420,7 @@ extension OutboxRecord {
             && now - createdAt >= Self.progressLasts
     }
 
-    /// Whether its run, as it is now (nil: it is forgotten), has ended or was pushed anew since.
+    /// Whether its run, as it is now (nil: it is forgotten), has ended or was pushed again since.
     fileprivate func isOutdated(by run: RunRecord?) -> Bool {
         guard let run, !run.state.isEnded else { return true }
         return run.live.map { $0.updatedAt - createdAt >= PushGovernor.gap } ?? false

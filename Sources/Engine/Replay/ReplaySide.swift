@@ -18,7 +18,7 @@ package struct ReplayRules: Sendable {
     }
 }
 
-/// What would have become of one thing on one channel.
+/// What would have happened to one thing on one channel.
 package struct ReplayOutcome: Hashable, Sendable {
     /// How much it would have disturbed.
     package enum Action: String, Hashable, Sendable, CaseIterable {
@@ -75,7 +75,7 @@ struct ReplaySide: Sendable {
 
     init(_ rules: ReplayRules) { self.rules = rules }
 
-    /// What would have become of it on each channel that it concerns.
+    /// What would have happened to it on each channel that it concerns.
     mutating func judge(_ news: ReplayNews) -> [String: ReplayOutcome] {
         guard var matter = matter(of: news) else { return [:] }
         matter.interruptions = interruptions
@@ -147,7 +147,7 @@ struct ReplaySide: Sendable {
         return matter
     }
 
-    // MARK: What becomes of it
+    // MARK: What happens to it
 
     private func outcome(of verdict: Verdict, _ news: ReplayNews) -> ReplayOutcome {
         let isLevel = rules.dispatch.channels.contains { $0.name == verdict.channel && $0.isLevel }

@@ -212,7 +212,7 @@ struct AnswerWatch {
 /// Attempts that a performer reported and that were in nobody's hand, with what to answer once their rows are known.
 ///
 /// A keeper may lose a run that is still under way, to a commit of the daemon before it, and take it up again: only
-/// the row says whether an attempt is over. A record that is released too early is an attempt executed twice.
+/// the row says whether an attempt has ended. A record that is released too early is an attempt executed twice.
 struct StrayAttempts {
     private var answers: [String: [Int: PerformerRequest]] = [:]
 

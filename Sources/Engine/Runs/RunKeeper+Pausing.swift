@@ -35,7 +35,7 @@ package enum PauseFault: Hashable, Sendable {
     }
 }
 
-/// What was asked of the keeper: runs to pause and to resume, and who waits to learn what became of that.
+/// What was asked of the keeper: runs to pause and to resume, and who waits to learn what happened to that.
 struct PauseRequests {
     struct Request {
         let run: String

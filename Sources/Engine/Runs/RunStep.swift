@@ -33,7 +33,7 @@ struct RunStep: Sendable {
     var move: RunMove
     /// The row of its attempt.
     var attempt: AttemptRecord?
-    /// What became of the attempt to have its bot reply.
+    /// What happened to the attempt to have its bot reply.
     var reply: BotReply?
     /// What its job's bot says by it.
     var post: MessageRecord?

@@ -4,7 +4,7 @@ package import Ledger
 package import Timeline
 package import Tracking
 
-/// What becomes of a job's slots that have come: each one runs, or has a reason not to.
+/// What happens to a job's slots that have come: each one runs, or has a reason not to.
 ///
 /// Pure: slots and a moment in, decisions out. See design 4.1: no slot without a row.
 package struct SlotDecider: Sendable {

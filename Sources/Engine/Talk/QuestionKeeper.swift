@@ -182,7 +182,7 @@ extension Fact.Action {
 }
 
 extension Question {
-    /// What becomes of it at its deadline.
+    /// What happens to it at its deadline.
     func endAtDeadline(at now: Moment) -> QuestionEnd {
         fallback.map { QuestionEnd(answer: $0, by: QuestionEnd.byDefault, at: now) }
             ?? QuestionEnd(.expired, at: now)
@@ -197,7 +197,7 @@ struct QuestionDeadlines {
     /// The end of each question's time, since boot.
     private var ends: [String: Duration] = [:]
 
-    /// The questions whose time is over.
+    /// The questions whose time has passed.
     mutating func due(of open: [QuestionRecord], at now: ClockReading) -> [QuestionRecord] {
         note(open.map(\.question), at: now)
         return open.filter { record in ends[record.id].map { $0 <= now.sinceBoot } ?? false }

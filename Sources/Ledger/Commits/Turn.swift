@@ -41,7 +41,7 @@ package struct TurnReads: Hashable, Sendable {
     /// Which of the entries that rules hold.
     package enum Held: Hashable, Sendable {
         case none
-        /// All that is judged again when its time is over: what quiet hours and budgets hold.
+        /// All that is judged again when its time has passed: what quiet hours and budgets hold.
         case judgedAgain
         /// All that is about these items, by the text form of their keys.
         case items([String])
@@ -61,7 +61,7 @@ package struct TurnReads: Hashable, Sendable {
     /// Those of ``runs`` for which the last profiles of their job are read, up to ``profileCount``.
     package var forecasts: [String] = []
     package var profileCount = 0
-    /// Those of ``runs`` for which is read what became of the failures before them.
+    /// Those of ``runs`` for which is read what happened to the failures before them.
     package var arrivals: [String] = []
     /// Jobs whose current spec is read if it has a ``JobSpec/notify``.
     package var jobs: [String] = []
@@ -110,7 +110,7 @@ package struct TurnInput: Sendable {
     package var items: [ItemKey: ItemRecord] = [:]
     /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
     package var untried: [ItemKey: [String: OutboxRecord]] = [:]
-    /// What became of the failures before runs of ``TurnReads/arrivals``, by the runs' ids and by channel.
+    /// What happened to the failures before runs of ``TurnReads/arrivals``, by the runs' ids and by channel.
     package var arrivals: [String: [String: FailureArrival]] = [:]
     /// The entries of ``TurnReads/held``, oldest first, and those of the threads in which a person said one of
     /// ``TurnReads/messages``.

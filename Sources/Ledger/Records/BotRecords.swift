@@ -1,7 +1,7 @@
 package import Timeline
 package import Tracking
 
-/// What became of one attempt to have a bot reply: written in the transaction of its end.
+/// What happened to one attempt to have a bot reply: written in the transaction of its end.
 package struct BotReply: Hashable, Sendable {
     /// How it ended.
     package enum Outcome: Hashable, Sendable {
@@ -142,7 +142,7 @@ package struct BotNote: Hashable, Sendable, Codable {
 }
 
 extension BotRecord {
-    /// Applies what became of an attempt as the ledger does.
+    /// Applies what happened to an attempt as the ledger does.
     package mutating func apply(_ reply: BotReply) {
         switch reply.outcome {
         case .replied(let first, let whole):
@@ -157,7 +157,7 @@ extension BotRecord {
 }
 
 extension BotMonth {
-    /// Applies what became of an attempt as the ledger does.
+    /// Applies what happened to an attempt as the ledger does.
     package mutating func apply(_ reply: BotReply) {
         if case .replied = reply.outcome { replies += 1 }
         usage = usage + (reply.usage ?? BotUsage())

@@ -152,7 +152,7 @@ package struct OutboxRecord: Hashable, Sendable {
     }
 }
 
-/// What became of the failures of a job on a channel since it was last well.
+/// What happened to the failures of a job on a channel since it was last well.
 package enum FailureArrival: Int, Hashable, Sendable, Comparable {
     /// All came to nothing: dead, expired, given up, or not sent by a rule.
     case lost

@@ -29,11 +29,12 @@ struct HookInstallCommand: ParsableCommand {
 
             With --url Claude sends each event to the daemon itself, and no program is run.
             That needs a listener (listen: in the configuration) and a token with the scope
-            answer, in the variable BELFRY_TOKEN of Claude's environment.
+            publish, in the variable BELFRY_TOKEN of Claude's environment.
 
               belfry hook install claude
               belfry hook install codex --dry-run
-              belfry hook install claude --url http://127.0.0.1:8791
+              export BELFRY_TOKEN=$(belfry token add claude --scope publish)
+              belfry hook install claude --url http://127.0.0.1:8427
             """)
 
     @Option(

@@ -120,7 +120,11 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
         var (placeholder, completion) = ("text", CompletionKind?.none)
         var parsing = SingleValueParsingStrategy.next
         switch row.form {
-        case .choice(let words): (placeholder, completion) = ("policy", .list(words))
+        case .choice(let words):
+            let policies = ["overlap", "catch-up", "leftovers"]
+            let last = row.option?.split(separator: "-").last.map { String($0) } ?? "word"
+            placeholder = policies.contains(row.option ?? "") ? "policy" : last == "read" ? "tool" : last
+            completion = .list(words)
         case .choices(let words): (placeholder, completion) = ("when", .list(words + ["none"]))
         case .number(let limits):
             placeholder = "n"

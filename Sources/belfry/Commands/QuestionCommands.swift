@@ -337,7 +337,7 @@ struct QuestionWaiter {
             do throws(APIError) {
                 arrival = try stream.next(timeout: left)
             } catch {
-                // It is in the ledger, whatever became of the daemon.
+                // It is in the ledger, whatever happened to the daemon.
                 guard let last else { throw error }
                 return last
             }

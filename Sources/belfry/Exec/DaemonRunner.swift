@@ -18,7 +18,7 @@ protocol ExecRunner: AnyObject {
     func place(token: String, terminal: PtySize?) throws
     /// What to wait for besides the command's own streams, with what to do when there is something to read.
     var sources: [(descriptor: Int32, read: () throws -> Void)] { get }
-    /// Refreshes what is known of the run; called whenever ``nextRefresh(hasStarted:isShown:)`` is over. Returns the end
+    /// Refreshes what is known of the run; called whenever ``nextRefresh(hasStarted:isShown:)`` has passed. Returns the end
     /// of a run that was never started.
     func endBeforeStart(hasStarted: Bool) throws -> ExecEnd?
     /// How long to wait for the next refresh; nil: until something happens.

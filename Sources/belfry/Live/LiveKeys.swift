@@ -81,7 +81,7 @@ final class LiveKeys {
             StandardOutput.write(Array("\u{1B}[?2004h".utf8))
         }
         if hasScreen {
-            // Of a guard that is gone.
+            // Of a guard that no longer exists.
             Signals.ignoreBrokenPipes()
             isOnScreen.store(true, ordering: .sequentiallyConsistent)
             guardLine.store(keeper?.line.raw ?? -1, ordering: .sequentiallyConsistent)

@@ -204,7 +204,7 @@ private final class BenchTerminal: Sendable {
     }
 }
 
-/// Whether work is over, for threads that look at it now and then.
+/// Whether work has ended, for threads that look at it now and then.
 private final class Flag: Sendable {
     private let flag = Atomic(false)
 

@@ -25,10 +25,10 @@ struct ChaosVerdict {
     private(set) var deliveries = 0
     /// How many replies of jobs rang, counted once for each receiver.
     private(set) var rung = 0
-    /// What became of the prompts, and of those that a gateway was sent.
+    /// What happened to the prompts, and of those that a gateway was sent.
     let talk: ChaosTalkVerdict
     let gateway: ChaosGatewayVerdict
-    /// What became of the questions.
+    /// What happened to the questions.
     let questions: ChaosQuestionsVerdict
     /// What is wrong; empty when all is well.
     private(set) var faults: [String] = []
