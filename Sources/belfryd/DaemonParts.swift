@@ -67,7 +67,8 @@ struct DaemonParts {
         replies = ReplyKeeper(
             ledger: ledger, clock: clock, slots: slots, census: census, makeID: ground.makeID,
             speakers: ground.speakers, logger: logger)
-        questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: logger)
+        questions = QuestionKeeper(
+            ledger: ledger, clock: clock, runs: runs, askers: control.askers, logger: logger)
         expectations = ExpectationKeeper(
             ledger: ledger, clock: clock, zones: ground.zones.lookup, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)

@@ -78,7 +78,7 @@ extension DaemonHandler {
         // Before it is asked: no answer is missed.
         let commits = control.ledger.commits()
         let draft = try Self.asking(asked)
-        let wait = AgentQuestions.Wait(for: asked, agents)
+        let wait = (AgentQuestions.Wait(for: asked, agents), control.askers.claim(draft.id))
         defer { withExtendedLifetime(wait) {} }
         let record = try await asking(await control.ask(draft))
         if let end = record.end { return end }

@@ -32,6 +32,8 @@ package struct Control: Sendable {
     package let gateways: GatewayAccess
     /// A fresh UUIDv7 at each call.
     package let makeID: @Sendable () -> String
+    /// Who waits for the answers to questions.
+    package let askers: QuestionAskers
     /// Whether the jobs of the files are loaded.
     package let loading: Loading
     package let logger: Logger
@@ -48,8 +50,10 @@ package struct Control: Sendable {
         reopenBot: @escaping @Sendable (String) async -> BotInUse? = { _ in nil }, desk: BotDesk? = nil,
         bots: BotMaking = .none, ownChannels: ChannelMaking = .none,
         testBot: @escaping BotTest = { _, _, _ in BotTestResult() }, gateways: GatewayAccess = .none,
-        machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
+        machine: MachineLook = MachineLook(), askers: QuestionAskers = QuestionAskers(),
+        loading: Loading = Loading(), logger: Logger
     ) {
+        self.askers = askers
         self.ledger = ledger
         self.clock = clock
         self.board = board

@@ -20,9 +20,14 @@ package actor QuestionKeeper: Keeper {
     let ledger: any Ledger
     var loop: KeeperLoop
     private let runs: RunKeeper
+    private let askers: QuestionAskers
     /// Whether a question is open: only then events matter.
     private let isWaiting = Atomic(false)
     private var deadlines = QuestionDeadlines()
+    /// Those of an earlier daemon, outside of any run, until it was looked at who still waits for them; nil: not known yet.
+    private var inherited: Set<String>?
+    /// When this keeper began, since boot.
+    private let began: Duration
     /// The open questions whose runs were looked at.
     private var seen: Set<String> = []
     /// How far events were read, and how far that is in the ledger; nil: not known yet.
@@ -30,11 +35,17 @@ package actor QuestionKeeper: Keeper {
     /// When that was stored last, since boot.
     private var cursorMoved: Duration
 
-    /// A keeper of questions; `runs` shows which of them wait for an answer.
-    package init(ledger: any Ledger, clock: any WallClock, runs: RunKeeper, logger: Logger) {
+    /// So long the askers of an earlier daemon have to ask again; they try every two seconds.
+    private static let patience = Duration.seconds(60)
+
+    /// A keeper of questions; `runs` shows which of them wait for an answer, and `askers` who else does.
+    package init(
+        ledger: any Ledger, clock: any WallClock, runs: RunKeeper, askers: QuestionAskers, logger: Logger
+    ) {
         self.ledger = ledger
-        self.runs = runs
-        cursorMoved = clock.sinceBoot
+        (self.runs, self.askers) = (runs, askers)
+        began = clock.sinceBoot
+        cursorMoved = began
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "questions can't be closed")
     }
 
@@ -61,6 +72,7 @@ package actor QuestionKeeper: Keeper {
         try await withdrawOrphans(&open)
         if open.isEmpty { cursor?.read = last } else { try await followEvents(&open) }
         try await expire(&open)
+        try await withdrawInherited(&open)
         await runs.setAsking(Set(open.compactMap(\.run)), before: asked)
         let now = ClockReading(of: loop.clock)
         let isBehind = cursor.map { $0.read > $0.stored } ?? false
@@ -68,6 +80,7 @@ package actor QuestionKeeper: Keeper {
         let next = [
             deadlines.next(of: open.map(\.question), at: now),
             isBehind ? cursorMoved + Self.cursorPause : nil,
+            inherited?.isEmpty == false ? began + Self.patience : nil,
         ]
         return .earliest(next.compactMap(\.self).min().map { now.now + max(.zero, $0 - now.sinceBoot) })
     }
@@ -100,6 +113,18 @@ package actor QuestionKeeper: Keeper {
             try await close(record, QuestionEnd(.withdrawn, at: loop.clock.now), with: [])
         }
         open.removeAll { $0.run == run }
+    }
+
+    /// Withdraws what an earlier daemon was asked by programs that ended before they could ask this one.
+    private func withdrawInherited(_ open: inout [QuestionRecord]) async throws(LedgerError) {
+        let left = (inherited ?? Set(open.filter { $0.run == nil }.map(\.id))).intersection(open.map(\.id))
+        inherited = left
+        guard !left.isEmpty, loop.clock.sinceBoot >= began + Self.patience else { return }
+        for record in open where left.contains(record.id) && !askers.waits(for: record.id) {
+            try await close(record, QuestionEnd(.withdrawn, at: loop.clock.now), with: [])
+            open.removeAll { $0.id == record.id }
+        }
+        inherited = []
     }
 
     // MARK: Events: buttons and ends

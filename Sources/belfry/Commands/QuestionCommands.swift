@@ -299,8 +299,11 @@ struct QuestionWaiter {
     /// daemon that starts again is asked again under the same id.
     /// - Throws: why the daemon does not ask it.
     func wait() throws(APIError) -> WireQuestion {
+        // A job has a daemon: where there is none just now, it comes back in a moment.
+        let isOfJob = request.run != nil
         var (isSent, isAsked) = (false, false)
         var reconnection = Reconnection(note: "belfry: the daemon has stopped; waiting for it to come back")
+        var start = Reconnection()
         while true {
             do throws(APIError) {
                 let stream = try client.open(Endpoints.askQuestion(body: request))
@@ -317,7 +320,11 @@ struct QuestionWaiter {
             } catch {
                 // A request that was sent and not answered may have been asked, and nobody else waits for it.
                 if error.code == .connectionLost { isSent = true }
-                guard isPatient, isSent, mayPass(error) else { throw error }
+                guard isPatient, isSent || isOfJob, mayPass(error) else { throw error }
+                if !isSent {
+                    do throws(APIError) { try start.wait() } catch _ { throw error }
+                    continue
+                }
             }
             guard isPatient else { throw APIError(.connectionLost, "the daemon has stopped") }
             try reconnection.wait()

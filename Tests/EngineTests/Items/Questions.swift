@@ -95,6 +95,31 @@ import Tracking
         }
     }
 
+    @Test(arguments: [true, false])
+    func `of an earlier daemon is withdrawn unless its asker asks again`(asksAgain: Bool) async throws {
+        let folder = try TemporaryFolder()
+        try await Tower.run(in: folder, keepers: []) { tower in
+            _ = try await tower.control.ask(asking())
+        }
+        try await Tower.run(in: folder, at: at("12:00:00"), keepers: [.questions]) { tower in
+            while await tower.clock.nextSleeper() != at("12:01:00") {}
+            let claim = asksAgain ? tower.control.askers.claim(Self.id) : nil
+            var other = asking(.seconds(3600))
+            other.id = freshID()
+            _ = try await tower.control.ask(other)
+            tower.clock.advance(by: .seconds(60))
+            if asksAgain {
+                // It looked, and waits for the deadline of the other one.
+                while await tower.clock.nextSleeper() != at("13:00:00") {}
+                #expect(try await end(tower) == nil)
+            } else {
+                try await tower.until { try await end(tower)?.state == .withdrawn }
+            }
+            #expect(try await tower.ledger.question(id: other.id)?.end == nil, "its asker was never lost")
+            withExtendedLifetime(claim) {}
+        }
+    }
+
     @Test func `waits as long as it was to, however the clock is set`() {
         func reading(_ time: String, _ sinceBoot: Int) -> ClockReading {
             ClockReading(now: at(time), sinceBoot: .seconds(sinceBoot))

@@ -96,7 +96,8 @@ struct Tower {
         tools.act = { await control.act(on: $0) }
         let (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         let (fallbacks, heartbeats) = (FallbackKeeper(tools), HeartbeatKeeper(tools))
-        let questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: quiet)
+        let questions = QuestionKeeper(
+            ledger: ledger, clock: clock, runs: runs, askers: control.askers, logger: quiet)
         let tower = Tower(
             folder: folder, ledger: ledger, clock: clock, board: board,
             activeConfiguration: activeConfiguration,
