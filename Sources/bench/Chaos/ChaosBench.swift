@@ -154,9 +154,9 @@ enum ChaosBench {
             }
             var prompt: Int32?
             let isAsking = Int.random(in: 0..<4, using: &random) > 0
-            if isAsking { try home.questions.ask(2 * round, by: home.programs) }
+            if isAsking { home.questions.order(2 * round) }
             let message = try ChaosBench.lead(&random) {
-                try home.questions.ask(2 * round + 1, by: home.programs)
+                home.questions.order(2 * round + 1)
                 prompt = try home.talk.speak(round, in: home)
                 return try home.begin("notify", "news", "--thread", "news-\(round)")
             }
@@ -170,6 +170,7 @@ enum ChaosBench {
             case .daemon:
                 kills.append(.now)
                 home.kill()
+                if Bool.random(using: &random) { home.questions.leaveUnseen() }
                 if let reload { home.noteReload(reload.pid, of: reload.edition) }
                 if change == .whileStopped { try home.edit(&random) }
                 try home.launch()

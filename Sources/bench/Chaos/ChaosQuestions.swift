@@ -54,6 +54,8 @@ final class ChaosQuestions: Sendable {
     }
 
     private struct State {
+        /// The numbers of questions that are asked as soon as there is a daemon.
+        var orders: [Int] = []
         var asked: [Asked] = []
         var attempts: [Attempt] = []
         /// When each open question is answered next, on the clock since boot.
@@ -105,8 +107,10 @@ final class ChaosQuestions: Sendable {
 
     // MARK: Asking
 
-    /// Asks the question of a round, by a command that nobody waits for.
-    func ask(_ number: Int, by programs: ChaosPrograms) throws {
+    /// Has the question of this number asked as soon as there is a daemon.
+    func order(_ number: Int) { state.withLock { $0.orders.append(number) } }
+
+    private func ask(_ number: Int, by programs: ChaosPrograms) throws {
         let (plan, milliseconds) = state.withLock { state in
             (
                 Plan.allCases.randomElement(using: &state.random) ?? .rivals,
@@ -132,8 +136,17 @@ final class ChaosQuestions: Sendable {
                 guard unsafe waitpid(state.asked[index].pid, &status, Int32(WNOHANG)) > 0 else { continue }
                 state.asked[index].code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
             }
-            return state.asked.allSatisfy { $0.code != nil }
+            return state.orders.isEmpty && state.asked.allSatisfy { $0.code != nil }
         }
+    }
+
+    /// Kills a command whose plan is that, while nobody may be there to notice.
+    func leaveUnseen() {
+        let left = state.withLock { state in
+            state.asked.filter { $0.plan == .left && $0.code == nil && !$0.isKilled }
+                .randomElement(using: &state.random)
+        }
+        if let left { leave(left.number) }
     }
 
     /// Kills the command that asked the question of this number.
@@ -157,9 +170,19 @@ final class ChaosQuestions: Sendable {
     ) throws {
         try BackgroundThread.start(named: "answers") { [self] in
             while !state.withLock(\.isStopped) {
-                for question in open(programs) ?? [] { consider(question, programs, link) }
+                if let open = open(programs) {
+                    for number in takeOrders() { try? ask(number, by: programs) }
+                    for question in open { consider(question, programs, link) }
+                }
                 usleep(50_000)
             }
+        }
+    }
+
+    private func takeOrders() -> [Int] {
+        state.withLock { state in
+            defer { state.orders = [] }
+            return state.orders
         }
     }
 
@@ -212,7 +235,8 @@ final class ChaosQuestions: Sendable {
             return false
         }
         guard isDue else { return }
-        if plan == .left, let asked, !asked.isKilled { return leave(asked.number) }
+        // The daemon has to find out by itself.
+        if plan == .left, let asked { return leave(asked.number) }
         answer(question, programs, link(question.id))
     }
 
