@@ -23,6 +23,8 @@ package actor FallbackKeeper: Keeper {
     private var planned: Moment?
     /// When it looked last, since boot.
     private var lastLook: Duration?
+    /// By how much the clock was ahead of the time since boot when it was looked at; nil: it was not yet.
+    private var ahead: Duration?
     /// Whatever happens to an entry rings: where more than these are waited for, all that happened in this time is looked
     /// at together.
     private static let (few, pace) = (100, Duration.seconds(1))
@@ -47,6 +49,7 @@ package actor FallbackKeeper: Keeper {
         if let lastLook, sinceBoot - lastLook < Self.pace, try await ledger.fallbackCount() > Self.few {
             return .at(now + (lastLook + Self.pace - sinceBoot))
         }
+        try await pullForward(at: now, sinceBoot)
         if let planned, now - planned > Self.grace { graceUntil = now + Self.grace }
         planned = nil
         // A clock that was set back puts nothing off for longer.
@@ -66,6 +69,28 @@ package actor FallbackKeeper: Keeper {
         return .earliest(planned)
     }
 
+    /// Has what was queued before the clock was set back wait no longer than what is queued now; also at the start, since
+    /// it may have been set while no daemon ran.
+    private func pullForward(at now: Moment, _ sinceBoot: Duration) async throws(LedgerError) {
+        let lead = now - Moment(seconds: 0) - sinceBoot
+        let wasSetBack = ahead.map { lead < $0 - .seconds(1) } ?? true
+        ahead = lead
+        guard wasSetBack else { return }
+        for fallback in try await ledger.fallbacks(dueBy: .distantFuture, limit: .max)
+        where fallback.dueAt > now {
+            // What a rule holds waits for its release, and then anew.
+            guard let entry = try await ledger.outbox(id: fallback.outbox), entry.state != .held else {
+                continue
+            }
+            let safety = tools.activeConfiguration.configuration.safety[entry.channel]
+            let latest = now + (safety?.fallbackAfter ?? ChannelSafety.usualWait)
+            guard fallback.dueAt > latest else { continue }
+            var sooner = fallback
+            sooner.dueAt = latest
+            _ = try await ledger.commitUnlessFenced([.removeFallback(outbox: entry.id), .putFallback(sooner)])
+        }
+    }
+
     private func changes(for fallback: FallbackRecord) async throws(LedgerError) -> [Change] {
         let now = loop.clock.now
         guard let entry = try await ledger.outbox(id: fallback.outbox) else {
@@ -83,6 +108,7 @@ package actor FallbackKeeper: Keeper {
             return settled + [.putFallback(later)]
         case .pending, .waiting, .dead, .expired, .suppressed: break
         }
+        if try await isOutdated(entry) { return settled }
         guard tools.activeConfiguration.configuration.channelNames.contains(fallback.channel) else {
             loop.logger.error(
                 "there is no fallback channel any more",
@@ -121,7 +147,36 @@ package actor FallbackKeeper: Keeper {
         return try await ledger.fact(named: fact) != nil
     }
 
-    /// That a failure of a job went to the fallback, until its recovery does.
+    /// Whether it asks what is answered already, or says how a question ended of which the fallback never heard.
+    private func isOutdated(_ entry: OutboxRecord) async throws(LedgerError) -> Bool {
+        switch EventType(rawValue: entry.type) {
+        case .questionAsked:
+            guard let id = try await question(of: entry) else { return false }
+            return try await ledger.question(id: id)?.end != nil
+        case .questionAnswered, .questionExpired, .questionWithdrawn:
+            guard let id = try await question(of: entry) else { return true }
+            return try await ledger.fact(named: fact(of: id, on: entry.channel)) == nil
+        default: return false
+        }
+    }
+
+    /// The question that an entry is about; nil: about none that is known any more.
+    private func question(of entry: OutboxRecord) async throws(LedgerError) -> String? {
+        let parts = entry.cause.split(separator: ":")
+        guard parts.count > 1, parts[0] == "event", let number = Int64(parts[1]) else { return nil }
+        switch try await ledger.events(numbered: [number]).first?.event.fact {
+        case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
+            .questionWithdrawn(let news):
+            return news.id
+        default: return nil
+        }
+    }
+
+    private func fact(of question: String, on channel: String) -> String {
+        "fallback.\(channel).question \(question)"
+    }
+
+    /// That a failure of a job, or a question, went to the fallback, until its recovery or its end does.
     private func marks(of entry: OutboxRecord) async throws(LedgerError) -> [Change] {
         switch EventType(rawValue: entry.type) {
         case .runFailed, .runLost:
@@ -130,6 +185,12 @@ package actor FallbackKeeper: Keeper {
         case .runRecovered:
             guard let fact = try await fact(of: entry) else { return [] }
             return [.setFact(name: fact, value: nil)]
+        case .questionAsked:
+            guard let id = try await question(of: entry) else { return [] }
+            return [.setFact(name: fact(of: id, on: entry.channel), value: entry.id)]
+        case .questionAnswered, .questionExpired, .questionWithdrawn:
+            guard let id = try await question(of: entry) else { return [] }
+            return [.setFact(name: fact(of: id, on: entry.channel), value: nil)]
         default: return []
         }
     }

@@ -24,7 +24,7 @@ import WebhookChannel
             channels: [
                 try makeHook("one", to: server.url(), curl: curl),
                 try makeHook("two", to: other.url(), curl: curl),
-            ], routes: [Route(when: [.failed, .recovered], to: ["one"])],
+            ], routes: [Route(when: [.failed, .recovered, .question], to: ["one"])],
             safety: [
                 "one": ChannelSafety(fallback: "two"),
                 "two": ChannelSafety(fallback: "one", fallbackAfter: .seconds(60)),
@@ -103,6 +103,32 @@ import WebhookChannel
         }
     }
 
+    private static func asking() -> QuestionDraft {
+        QuestionDraft(id: freshID(), "Deploy it?", choices: ["yes", "no"])
+    }
+
+    @Test func `sends no question there that was answered meanwhile, nor its end`() async throws {
+        try await run("503,503") { tower, _ in
+            let question = try await tower.control.ask(Self.asking())
+            try await tower.until { try await tower.ledger.nextFallback() != nil }
+            _ = try await tower.control.answer(question.id, "yes", by: "cli")
+            try await tower.until { try await tower.entries(of: "one").count == 2 }
+            tower.clock.advance(by: .seconds(3600))
+            try await isForgotten(tower)
+            #expect(try await texts(tower) == [])
+        }
+    }
+
+    @Test func `sends the end of a question where the question went`() async throws {
+        try await run("400,400") { tower, _ in
+            let question = try await tower.control.ask(Self.asking())
+            try await tower.until { try await texts(tower).count == 1 }
+            _ = try await tower.control.answer(question.id, "yes", by: "cli")
+            try await tower.until { try await texts(tower).count == 2 }
+            #expect(try await texts(tower).contains { $0.contains("Deploy it?") })
+        }
+    }
+
     /// Only the keeper of fallbacks, and an entry of `one` whose fallback is due after an hour.
     private func wait(
         _ state: OutboxState, heldUntil: Duration? = nil,
@@ -171,6 +197,18 @@ import WebhookChannel
         try await wait(.pending, setBack: .seconds(86_400)) { tower, begin in
             while await tower.clock.nextSleeper() != begin + .seconds(3600) {}
             tower.clock.advance(to: begin + .seconds(3600))
+            try await isForgotten(tower)
+            #expect(try await texts(tower).count == 1)
+        }
+    }
+
+    @Test func `is not put off by a clock that is set back later`() async throws {
+        try await wait(.pending) { tower, begin in
+            while await tower.clock.nextSleeper() != begin + .seconds(3600) {}
+            let back = begin - .seconds(86_400)
+            tower.clock.set(to: back)
+            while await tower.clock.nextSleeper() != back + .seconds(3600) {}
+            tower.clock.advance(to: back + .seconds(3600))
             try await isForgotten(tower)
             #expect(try await texts(tower).count == 1)
         }
