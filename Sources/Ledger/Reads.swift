@@ -92,8 +92,10 @@ package protocol TalkReading: Sendable {
     func messages(
         bot: String?, search: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> [MessageRecord]
-    /// Messages whose title or text has each word of `text`, or, where there are none, words that begin with them; of one
-    /// bot when named, said at `since` or later.
+    /// Messages whose title or text has each word of `text`, of one bot when named, said at `since` or later.
+    ///
+    /// A word that is in none of all messages stands for those that begin with it; where nothing is found, one that is in
+    /// few of them does, too.
     ///
     /// The best first where at most ``MessageHits/mostRanked`` of all bots match, else the newest first.
     func search(

@@ -196,6 +196,14 @@ enum SearchBench {
         }
         print("search: \(count) messages, written in \(watch.seconds.short) s")
         var (times, ranked): ([Double], Int) = ([], 0)
+        var vain: [Double] = []
+        for index in 0..<searches {
+            let text = ["word\(index) nobody", "disk nobody\(index)", "disk tape", "no word1"][index % 4]
+            let watch = Stopwatch()
+            let hits = try await ledger.search(text, bot: nil, since: nil, limit: 20)
+            vain.append(watch.seconds)
+            guard hits.messages.isEmpty else { throw BenchProcess.Failed(program: "a search for nothing") }
+        }
         for index in 0..<searches {
             let text = index % 4 == 3 ? "disk" : "word\(index * 37 % 5000) disk"
             let bot = index % 2 == 0 ? nil : "bot-\(index % 10)"
@@ -210,6 +218,9 @@ enum SearchBench {
         report(
             "a search (\(ranked) of \(searches) ranked)", figures.milliseconds, limit: "p95 20 ms",
             isKept: figures.at(0.95) <= 0.02)
+        report(
+            "a search that finds nothing", Figures(vain).milliseconds, limit: "p95 20 ms",
+            isKept: Figures(vain).at(0.95) <= 0.02)
     }
 
     /// A message of a few words: one that every other has, and others that few have.

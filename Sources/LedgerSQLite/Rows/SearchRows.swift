@@ -7,6 +7,8 @@ import Timeline
 enum SearchRows {
     /// The newest so many that have a word which very many have are looked through for those of one bot.
     private static let newest = 20_000
+    /// What more messages have than these is a whole word.
+    private static let mostWidened = 1000
 
     /// See ``TalkReading/search(_:bot:since:limit:)``.
     static func search(
@@ -16,13 +18,29 @@ enum SearchRows {
             word.contains { $0.isLetter || $0.isNumber }
         }
         guard !words.isEmpty else { return MessageHits([], isRanked: true) }
-        for ending in ["", "*"] {
-            let search = Search(
-                words: words.map { phrase($0) + ending }, bot: bot, since: since, limit: limit)
+        for words in try readings(of: words, in: database) {
+            let search = Search(words: words, bot: bot, since: since, limit: limit)
             let hits = try hits(of: search, in: database)
             if !hits.messages.isEmpty { return hits }
         }
         return MessageHits([], isRanked: true)
+    }
+
+    /// What the words may mean, the likeliest first: a word that nobody said is the beginning of others, and one that few
+    /// said may be.
+    ///
+    /// To find all that begins with a word FTS5 reads whatever each of those is in, though nothing have all the words.
+    private static func readings(
+        of words: [Substring], in database: Database
+    ) throws(StoreFailure) -> [[String]] {
+        var (exact, wide): ([String], [String]) = ([], [])
+        for word in words {
+            let phrase = phrase(word)
+            let count = try count(of: [phrase], in: database)
+            exact.append(count == 0 ? phrase + "*" : phrase)
+            wide.append(count <= mostWidened ? phrase + "*" : phrase)
+        }
+        return exact == wide ? [exact] : [exact, wide]
     }
 
     /// What is looked for.

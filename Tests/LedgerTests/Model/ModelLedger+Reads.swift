@@ -163,7 +163,9 @@ extension ModelLedger: TalkReading {
                 ? nil
                 : MessageHits(Array(found.prefix(limit)), isRanked: all.count <= MessageHits.mostRanked)
         }
-        return find { $0 == $1 } ?? find { $0.hasPrefix($1) } ?? MessageHits([], isRanked: true)
+        let said = Set(messages.flatMap { words(($0.message.title ?? "") + " " + $0.message.text) })
+        return find { said.contains($1) ? $0 == $1 : $0.hasPrefix($1) } ?? find { $0.hasPrefix($1) }
+            ?? MessageHits([], isRanked: true)
     }
 
     func messages(bot: String?, search: String?, since: Moment?, limit: Int) -> [MessageRecord] {
