@@ -196,19 +196,52 @@ import Tracking
     }
 
     @Test(arguments: [
-        (["d"], "\"d\" is too short: it has at least 2 characters"),
-        ([String(repeating: "d", count: 21)], "it has at most 20 characters"),
-        (["db1", "many"], "\"many\" is no whole number"), (["db1", "1.5"], "\"1.5\" is no whole number"),
-        (["db1", "0"], "0 is less than 1"), (["db1", "65536"], "65536 is more than 65535"),
-        (["db1", "1", "inf"], "\"inf\" is no number"),
-        (["db1", "1", "0.5", "read", "Gamma"], "\"Gamma\" is not one of the choices"),
-        (["db1", "1", "0.5", "read", ","], "choose 1 to 2 of them"),
+        (["d"], "Host: \"d\" is too short: it has at least 2 characters"),
+        ([String(repeating: "d", count: 21)], "Host: it has at most 20 characters"),
+        (["db1", "many"], "port: \"many\" is no whole number"),
+        (["db1", "1.5"], "port: \"1.5\" is no whole number"),
+        (["db1", "0"], "port: 0 is less than 1"), (["db1", "65536"], "port: 65536 is more than 65535"),
+        (["db1", "1", "inf"], "ratio: \"inf\" is no number"),
+        (["db1", "1", "0.5", "read", "Gamma"], "parts: \"Gamma\" is not one of the choices"),
+        (["db1", "1", "0.5", "read", ","], "parts: choose 1 to 2 of them"),
     ])
     func `asks again, with a sentence, what was answered badly`(answers: [String], sentence: String) throws {
         let run = try run(.claude, Self.several, answers)
         let last = try #require(run.asked.last)
         #expect(last.text.hasPrefix("Not accepted: \(sentence).\ndb: Connect\n"), "\(last.text)")
         #expect(run.asked.count == answers.count + 1 && run.output.isEmpty)
+    }
+
+    @Test(arguments: [
+        (#""format":"email""#, "ops@example.org", "ops", "is no mail address, such as ops@example.org"),
+        (#""format":"email""#, "a@b", "a@b..c", "is no mail address, such as ops@example.org"),
+        (
+            #""format":"uri""#, "https://example.org/a?b", "example.org",
+            "is no address, such as https://example.org/a"
+        ),
+        (#""format":"date""#, "2028-02-29", "2026-02-29", "is no date, such as 2026-03-29"),
+        (
+            #""format":"date-time""#, "2026-03-29T03:00:00+02:00", "2026-03-29",
+            "is no date with a time and an offset, such as 2026-03-29T03:00:00Z"
+        ),
+        (#""pattern":"^[A-Z]{3}-[0-9]+$""#, "OPS-17", "ops-17", "does not match ^[A-Z]{3}-[0-9]+$"),
+    ])
+    func `of a text takes what has its shape alone`(
+        _ rule: String, fits: String, other: String, sentence: String
+    ) throws {
+        let payload = Self.form(
+            #"{"properties":{"to":{"type":"string","title":"To",\#(rule)}},"required":["to"]}"#)
+        #expect(try run(.claude, payload, [fits]).output == Self.answered("accept", #"{"to":"\#(fits)"}"#))
+        let refused = try run(.claude, payload, [other])
+        #expect(refused.output.isEmpty)
+        let text = refused.asked.last?.text ?? ""
+        #expect(text.hasPrefix("Not accepted: To: \"\(other)\" \(sentence).\n"), "\(text)")
+    }
+
+    @Test func `leaves a pattern that is not known here to whoever asks`() throws {
+        let payload = Self.form(
+            #"{"properties":{"to":{"type":"string","pattern":"(?=a)b","format":"ipv6"}}}"#)
+        #expect(try run(.claude, payload, ["x"]).output == Self.answered("accept", #"{"to":"x"}"#))
     }
 
     @Test func `ends where it is declined or cancelled, and asks nothing else`() throws {

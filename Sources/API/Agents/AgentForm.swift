@@ -1,3 +1,4 @@
+import Timeline
 import Tracking
 
 // Forms of MCP servers (elicitation): one question for each field, in the order of the form.
@@ -9,7 +10,7 @@ struct ElicitedField: Hashable, Sendable {
     /// What kind of value it takes.
     enum Kind: Hashable, Sendable {
         case flag
-        case text(least: Int, most: Int)
+        case text(least: Int, most: Int, TextShape)
         case number(isWhole: Bool, least: Double?, most: Double?)
         /// The labels that people choose from, with the values.
         case choice([Choice])
@@ -46,7 +47,8 @@ struct ElicitedField: Hashable, Sendable {
         case "boolean": kind = .flag
         case "string":
             kind = .text(
-                least: schema["minLength"]?.int ?? 0, most: schema["maxLength"]?.int ?? Self.longestText)
+                least: schema["minLength"]?.int ?? 0, most: schema["maxLength"]?.int ?? Self.longestText,
+                TextShape(schema))
         case "number", "integer":
             kind = .number(
                 isWhole: schema["type"]?.text == "integer", least: schema["minimum"]?.double,
@@ -100,11 +102,12 @@ struct ElicitedField: Hashable, Sendable {
         let shown = CleanText.line(answer, limit: 60)
         switch kind {
         case .flag: return .bool(answer == "yes")
-        case .text(let least, let most):
+        case .text(let least, let most, let shape):
             guard answer.count >= least else {
                 throw FormFault("\"\(shown)\" is too short: it has at least \(least) characters")
             }
             guard answer.count <= most else { throw FormFault("it has at most \(most) characters") }
+            if let fault = shape.fault(of: answer) { throw FormFault("\"\(shown)\" \(fault)") }
             return .string(answer)
         case .number(let isWhole, let least, let most):
             let number = isWhole ? Int(answer).map { JSON.int($0) } : Self.number(answer)
@@ -143,6 +146,57 @@ struct ElicitedField: Hashable, Sendable {
 
     private static func text(_ number: Double) -> String {
         Int(exactly: number).map(String.init) ?? "\(number)"
+    }
+}
+
+/// What a text has to look like.
+///
+/// - Source: Model Context Protocol, "Elicitation", StringSchema: `format` is email, uri, date or date-time; `pattern` is
+///   that of JSON Schema.
+struct TextShape: Hashable, Sendable {
+    private var format: String?
+    private var pattern: LinearPattern?
+    private var written = ""
+
+    /// The shape that the schema of a string demands; one that is not known here is left to whoever asks.
+    init(_ schema: JSON) {
+        format = schema["format"]?.text
+        guard let text = schema["pattern"]?.text else { return }
+        (pattern, written) = (try? LinearPattern(text), text)
+    }
+
+    /// Why the text does not fit, to stand behind it; nil: it does.
+    func fault(of text: String) -> String? {
+        switch format {
+        case "email" where !Self.isEmail(text): "is no mail address, such as ops@example.org"
+        case "uri" where !Self.isAddress(text): "is no address, such as https://example.org/a"
+        case "date" where !Self.isDate(text): "is no date, such as 2026-03-29"
+        case "date-time" where (try? Moment(iso8601: text)) == nil:
+            "is no date with a time and an offset, such as 2026-03-29T03:00:00Z"
+        default:
+            pattern.map { $0.isFound(in: text) } == false
+                ? "does not match \(CleanText.line(written, limit: 100))" : nil
+        }
+    }
+
+    private static func isEmail(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        return parts.count == 2 && !parts[0].isEmpty && !text.contains(where: \.isWhitespace)
+            && parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty }
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), let first = text.first, first.isASCII, first.isLetter
+        else {
+            return false
+        }
+        let rest = text[text.index(after: colon)...].drop { $0 == "/" }
+        return !rest.isEmpty && !text.contains(where: \.isWhitespace)
+            && text[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
+    }
+
+    private static func isDate(_ text: String) -> Bool {
+        text.utf8.count == 10 && (try? Moment(iso8601: text + "T00:00:00Z")) != nil
     }
 }
 
@@ -219,7 +273,7 @@ extension AgentHook {
             _ = try field.value(of: answer)
             return nil
         } catch {
-            return error
+            return FormFault("\(field.title ?? field.name): \(error.sentence)")
         }
     }
 
