@@ -73,6 +73,48 @@ import WebhookChannel
         }
     }
 
+    /// A sender of mails to a server on this machine.
+    private func inbox(_ port: Int) throws -> any Channel {
+        var values = FormValues()
+        values["to"] = .words(["ops@example.org"])
+        values["from"] = .word("belfry@example.org")
+        values["url"] = .word("smtp://localhost:\(port)")
+        values["tls"] = .word("none")
+        values["allow"] = .exceptions([try AddressException("localhost")])
+        values["timeout"] = .duration(.seconds(120))
+        let form = try MailForm(values)
+        guard case .mail(_, let server) = form.carrier else { throw NotAServer() }
+        return MailSender(name: "inbox", form: form, to: server, curl: try CurlMulti())
+    }
+
+    private struct NotAServer: Error {}
+
+    @Test func `comes as one mail when quiet hours end`() async throws {
+        let server = try await MailServerProcess()
+        try await Tower.run(
+            keepers: [.items, .outbox], channels: [try inbox(server.port)],
+            routes: [Route(when: [.failed, .recovered, .message], to: ["inbox"])],
+            bots: try bots(quiet: "09:00-12:00")
+        ) { tower in
+            for (job, code) in [("backup", 1), ("sync", 2), ("index", 3)] {
+                try await tower.end(job, .failed, exitCode: code)
+                try await tower.settled()
+            }
+            #expect(try await states("inbox", tower) == Array(repeating: "run.failed held", count: 3))
+            tower.clock.advance(to: at("12:00:00"))
+            let mail = try await server.mail()
+            #expect(mail.headers["Subject"] == "While it was quiet: 3 things", "\(mail.headers)")
+            for job in ["backup", "sync", "index"] {
+                #expect(mail.plain?.contains("\(job) failed") == true, "\(mail.plain ?? "")")
+            }
+            #expect(mail.to == ["ops@example.org"] && mail.defects.isEmpty)
+            try await tower.until { try await tower.entries(of: "inbox").last?.state == .delivered }
+            #expect(
+                try await states("inbox", tower)
+                    == Array(repeating: "run.failed superseded", count: 3) + ["message.group delivered"])
+        }
+    }
+
     @Test func `is sent as it is where it is one thing, and only the newest group of a thread`() async throws
     {
         try await Tower.run(channels: channels, routes: routes, bots: try bots(quiet: "09:00-12:00")) {
