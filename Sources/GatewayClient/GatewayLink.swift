@@ -100,8 +100,6 @@ package actor GatewayLink {
     private var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
     private var sleeper: CheckedContinuation<Void, Never>?
     private var backoff = GatewayBackoff()
-    /// When the gateway accepted the present connection, or the last one.
-    private var openedAt = Duration.zero
     private var sequence = SequenceWatch()
     private var pulse = GatewayPulse()
     private var announcedRestart: Duration?
@@ -196,8 +194,8 @@ package actor GatewayLink {
         for entry in pending.values { entry.settle(.failure(.away)) }
         pending = [:]
         if let trouble {
+            backoff.ended(trouble, at: clock.sinceBoot)
             if wasOpen {
-                backoff.ended(trouble, after: clock.sinceBoot - openedAt)
                 for follower in followers.values { follower.yield(.disconnected) }
                 note(.disconnected)
             }
@@ -394,7 +392,7 @@ package actor GatewayLink {
             // Without the token it would only have to be approved by the shared one again.
             if let token = hello.deviceToken { try? setup.device.keep(token: token) }
             phase = .open(hello)
-            openedAt = clock.sinceBoot
+            backoff.opened(at: clock.sinceBoot)
             become(.online(Online(hello: hello, since: clock.now)))
             releaseArrivals()
             if let ping = pulse.ping(at: clock.sinceBoot) { send(.ping(ping)) }

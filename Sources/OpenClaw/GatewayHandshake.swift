@@ -183,6 +183,8 @@ package struct GatewayBackoff: Hashable, Sendable {
     private var pause = Self.first
     /// Whether an attempt has failed since the last connection that lasted.
     private var hasFailed = false
+    /// When the gateway accepted the connection that there is, since boot; nil: there is none.
+    private var openedAt: Duration?
 
     /// Nothing has failed yet.
     package init() {}
@@ -190,17 +192,22 @@ package struct GatewayBackoff: Hashable, Sendable {
     /// Nothing that happened before counts any more.
     package mutating func reset() { self = Self() }
 
-    /// A connection that the gateway had accepted has ended after so long.
+    /// The gateway has accepted a connection.
+    package mutating func opened(at now: Duration) { openedAt = now }
+
+    /// The connection has ended, if there was one.
     ///
     /// The pauses begin again after one that lasted, or that broke off. A gateway that ends each connection soon after its
     /// greeting, such as one whose frames can't be read, is tried less and less often instead.
-    package mutating func ended(_ trouble: GatewayTrouble, after lasted: Duration) {
+    package mutating func ended(_ trouble: GatewayTrouble, at now: Duration) {
+        guard let openedAt else { return }
+        self.openedAt = nil
         let hasBroken =
             switch trouble.kind {
             case .closed(code: nil, _), .unreachable: true
             default: false
             }
-        if hasBroken || lasted >= Self.longest { reset() }
+        if hasBroken || now - openedAt >= Self.longest { reset() }
     }
 
     /// How long to wait after this trouble; nil: not to connect again.

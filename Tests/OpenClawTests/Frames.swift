@@ -152,14 +152,20 @@ func frame(_ text: String) throws -> GatewayFrame { try GatewayFrame(Array(text.
         let broken = GatewayTrouble(closeCode: nil, reason: "", announced: nil)
         var backoff = GatewayBackoff()
         let waits = [unreadable, changed, unreadable, unreadable].map { trouble in
-            backoff.ended(trouble, after: .seconds(1))
+            backoff.opened(at: .seconds(100))
+            backoff.ended(trouble, at: .seconds(101))
             return backoff.wait(after: trouble, chance: 0.5)?.milliseconds ?? -1
         }
         #expect(waits == [800, 1360, 2312, 3930])
-        backoff.ended(unreadable, after: .seconds(15))
+        backoff.opened(at: .seconds(100))
+        backoff.ended(unreadable, at: .seconds(115))
         #expect(backoff.wait(after: unreadable, chance: 0.5) == .milliseconds(800))
         _ = backoff.wait(after: unreadable, chance: 0.5)
-        backoff.ended(broken, after: .zero)
+        // What was no connection changes nothing.
+        backoff.ended(broken, at: .seconds(200))
+        #expect(backoff.wait(after: broken, chance: 0.5) == .milliseconds(2312))
+        backoff.opened(at: .seconds(200))
+        backoff.ended(broken, at: .seconds(200))
         #expect(backoff.wait(after: broken, chance: 0.5) == .milliseconds(800))
     }
 
