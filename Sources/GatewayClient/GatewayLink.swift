@@ -43,6 +43,8 @@ package actor GatewayLink {
         case away
         /// There was no answer in time.
         case timedOut
+        /// What was read in pages was another list at each page.
+        case unsettled
         /// The frame would be larger than the gateway reads.
         case tooLarge
         /// The gateway refused it.

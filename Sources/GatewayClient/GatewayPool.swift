@@ -175,7 +175,7 @@ extension GatewayLink {
 
     /// What the gateway's scheduler shows now; `removed` are the jobs that it reported as removed.
     ///
-    /// - Throws: ``CallFailure/timedOut`` also where the list changes under each attempt to read it whole.
+    /// - Throws: ``CallFailure/unsettled`` where the list changes under each attempt to read it whole.
     package func look(removed: Set<String> = []) async throws(CallFailure) -> GatewayLook {
         let began = clock.now
         for _ in 0..<3 {
@@ -185,12 +185,13 @@ extension GatewayLink {
             return GatewayLook(
                 at: began, jobs: jobs, runs: runs, removed: removed, version: hello?.version ?? 4)
         }
-        throw .timedOut
+        throw .unsettled
     }
 
-    /// All jobs; nil: somebody added or removed some meanwhile.
+    /// All jobs; nil: somebody added or removed some meanwhile, or the gateway's pages have no end.
     private func allJobs() async throws(CallFailure) -> [GatewayJob]? {
         var jobs: [GatewayJob] = []
+        var ids: Set<String> = []
         var offset = 0
         for _ in 0..<Self.pages {
             let page = try await call(.cronJobs(from: offset))
@@ -200,10 +201,12 @@ extension GatewayLink {
                 job.offset = StaggerOffset.of(job.id, within: job.stagger)
                 return job
             }
+            ids.formUnion(jobs.suffix(found.count).map(\.id))
+            guard ids.count == jobs.count else { return nil }
             offset += found.count
             let total = page["total"]?.int ?? offset
             guard page["hasMore"] == .bool(true), !found.isEmpty else {
-                return offset == total && Set(jobs.map(\.id)).count == jobs.count ? jobs : nil
+                return offset == total ? jobs : nil
             }
         }
         return nil

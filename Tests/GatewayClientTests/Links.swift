@@ -120,6 +120,15 @@ import Tracking
         #expect(Set(look.jobs.map(\.id)).count == 450)
     }
 
+    @Test func `gives up a list of jobs whose pages have no end`() async throws {
+        let scene = try await LinkScene(manner { $0.repeatsPages = true })
+        _ = try await scene.online()
+        for number in 0..<3 { scene.gateway.put(job: #"{"id":"j\#(number)","schedule":{},"payload":{}}"#) }
+        await #expect(throws: GatewayLink.CallFailure.unsettled) { try await scene.link.look() }
+        // Each attempt ends at the first job that comes again.
+        #expect(scene.gateway.requests.filter { $0.method == "cron.list" }.count == 6)
+    }
+
     @Test func `fails a call that lacks a scope, and one of an unknown method`() async throws {
         let scene = try await LinkScene(manner { $0.scopes = ["operator.read"] })
         _ = try await scene.online()

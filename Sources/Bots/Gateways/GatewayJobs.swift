@@ -274,6 +274,10 @@ package struct GatewayAdministrator: Sendable {
         case .away:
             return Refusal(text: "\(start) closed the connection", hint: "try again", isUnknown: true)
         case .timedOut: return Refusal(text: "\(start) did not answer", hint: "try again", isUnknown: true)
+        case .unsettled:
+            return Refusal(
+                text: "\(start) showed another list of jobs each time it was read", hint: "try again",
+                isUnknown: true)
         case .tooLarge: return Refusal(text: "\(start) reads no frame as large", hint: nil, isUnknown: false)
         case .fault(let fault):
             if let scope = fault.missingScope {

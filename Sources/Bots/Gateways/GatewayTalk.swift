@@ -133,7 +133,7 @@ final class GatewayTalk {
             isTaken = true
             // The gateway remembers that it has ended.
             return answer["status"]?.text == "ok" ? check(next) : nil
-        case .failure(.timedOut): return check(next)
+        case .failure(.timedOut), .failure(.unsettled): return check(next)
         case .failure(.away): return nil
         case .failure(.tooLarge): fail(.promptTooLong)
         case .failure(.fault(let fault)): fail(fault)

@@ -31,6 +31,8 @@ package final class GatewayEmulator: Sendable {
         package var answersPings = true
         /// The methods of its scheduler that it performs without an answer.
         package var swallows: Set<String> = []
+        /// Whether its list of jobs begins again at each page.
+        package var repeatsPages = false
         /// The numbers that its next event skips.
         package var skipped = 0
         /// Whether its clients read slowly: events that may be lost do not reach them, and their numbers are used up.

@@ -67,8 +67,9 @@ extension GatewayEmulator {
 
     private func page(_ all: [JSON], _ name: String, _ params: JSON) -> JSON {
         let (offset, limit) = (params["offset"]?.int ?? 0, params["limit"]?.int ?? 50)
-        let shown = Array(all.dropFirst(offset).prefix(limit))
-        let end = offset + shown.count
+        let isEndless = state.withLock(\.manner.repeatsPages)
+        let shown = Array(all.dropFirst(isEndless ? 0 : offset).prefix(limit))
+        let end = isEndless ? 0 : offset + shown.count
         return .members([
             .init(name, .array(shown)), .init("total", .int(all.count)), .init("offset", .int(offset)),
             .init("limit", .int(limit)), .init("hasMore", .bool(end < all.count)),
