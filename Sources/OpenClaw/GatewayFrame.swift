@@ -268,9 +268,12 @@ extension JSON {
         }
     }
 
+    /// The longest span that is read; what is longer is taken for this.
+    static let longestSpan = Duration.milliseconds(31_536_000_000)
+
     /// A span in milliseconds, from nothing up to a year; nil where it is none.
     var milliseconds: Duration? {
         guard let count = double, count >= 0 else { return nil }
-        return .milliseconds(Int64(min(count, 31_536_000_000)))
+        return .milliseconds(Int64(min(count, Double(Self.longestSpan.milliseconds))))
     }
 }

@@ -185,7 +185,9 @@ extension GatewayJob.Times {
             self = Self.moment(schedule["at"]).map { .at($0) } ?? .other(kind)
         case "every":
             let interval = schedule["everyMs"]?.milliseconds ?? .zero
-            self = interval > .zero ? .every(interval, anchor: schedule["anchorMs"]?.moment) : .other(kind)
+            // A longer one than can be read has other times.
+            let isKnown = interval > .zero && interval < JSON.longestSpan
+            self = isKnown ? .every(interval, anchor: schedule["anchorMs"]?.moment) : .other(kind)
         case "cron":
             let text = schedule["expr"]?.text.flatMap { $0.utf8.count <= 200 ? $0 : nil }
             let zone = schedule["tz"]?.text.map { CleanText.line($0, limit: 80) }

@@ -225,4 +225,13 @@ extension GatewayWatch {
         var watch = GatewayWatch()
         #expect(watch.words(look([stream])) == [])
     }
+
+    @Test(arguments: [
+        ("604800000", true), ("31536000000", false), ("1e308", false), ("0", false), (#""1h""#, false),
+    ])
+    func `takes no interval for another one that it can read`(interval: String, isKnown: Bool) throws {
+        let text = #"{"id":"e","schedule":{"kind":"every","everyMs":\#(interval)}}"#
+        let job = try #require(GatewayJob(json(text)))
+        #expect(job.times == (isKnown ? .every(.seconds(604_800), anchor: nil) : .other("every")))
+    }
 }
