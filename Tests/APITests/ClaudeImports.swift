@@ -12,7 +12,8 @@ import Tracking
         {"id":"875bb1c1","cron":"7 9 * * 1-5","prompt":"Summarize the issues.","recurring":true,"createdAt":1790000000000},
         {"id":"b2","cron":"30 14 28 2 *","prompt":"Once.","recurring":false,"durable":true,"agent":"x"},
         {"id":"b3","cron":"every day","prompt":"Never."},
-        {"id":"b4","cron":"0 9 * * *"}]}
+        {"id":"b4","cron":"0 9 * * *"},
+        {"id":"b5","prompt":"When?"}]}
         """
 
     @Test func `shows each with its next times, and names what it does not know`() async throws {
@@ -21,7 +22,7 @@ import Tracking
         let answer = try await run.belfry("import claude tasks.json --from 2026-11-21 --json")
         #expect(answer.status == 0, "\(answer.errors)")
         let jobs = try #require(JSON(parsing: Array(answer.output.utf8)[...])).elements
-        try #require(jobs.count == 4)
+        try #require(jobs.count == 5)
         #expect(jobs[0]["name"]?.text == "claude-875bb1c1")
         #expect(jobs[0]["prompt"]?.text == "Summarize the issues." && jobs[0]["refused"] == nil)
         let times = (jobs[0]["next"]?.elements ?? []).compactMap { $0["at"]?.text }
@@ -40,6 +41,7 @@ import Tracking
         #expect(jobs[1]["notes"]?.elements.compactMap(\.text) == ["its field agent is not imported"])
         #expect(jobs[2]["refused"]?.text == "\"every day\" is no cron expression of five fields")
         #expect(jobs[3]["refused"]?.text == "it has no prompt")
+        #expect(jobs[4]["refused"]?.text == "it has no times")
     }
 
     @Test func `reads what a Stop hook gets, and wants a bot before it adds anything`() async throws {

@@ -61,7 +61,9 @@ struct ClaudeImport {
             }
         }
         guard let expression = try? CronExpression(times), times.split(separator: " ").count == 5 else {
-            job.refusal = "\"\(job.original)\" is no cron expression of five fields"
+            job.refusal =
+                times.isEmpty
+                ? "it has no times" : "\"\(job.original)\" is no cron expression of five fields"
             return job
         }
         setTimes(of: &job, expression, repeats: task["recurring"] != .bool(false))
