@@ -219,3 +219,15 @@ final class BenchProcess {
         _ = status()
     }
 }
+
+/// What this process has used of the processors so far.
+enum ProcessorTime {
+    /// In seconds, of all its threads.
+    ///
+    /// The corresponding C function is `clock_gettime`.
+    static var seconds: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}

@@ -121,7 +121,7 @@ enum WatchersBench {
         let texts = LiveTexts()
         var seen = [UInt64](repeating: await board.changes(after: .max).version, count: watchers)
         var bytes = 0
-        let before = processorSeconds
+        let before = ProcessorTime.seconds
         for look in 0..<seconds * looks {
             let now = start + .milliseconds(look * 1000 / looks)
             for index in stride(from: look % looks, to: runs, by: looks) {
@@ -138,18 +138,11 @@ enum WatchersBench {
                 try nowhere.writeAll(events[...])
             }
         }
-        let part = (processorSeconds - before) / Double(seconds)
+        let part = (ProcessorTime.seconds - before) / Double(seconds)
         print(
             "  each run reports once a second; \((Double(bytes) / 1e6 / Double(seconds)).short) MB a second")
         report(
             "\(runs) live runs, \(watchers) watchers", "\((part * 100).short) % of a core", limit: "10 %",
             isKept: part <= 0.1)
-    }
-
-    /// The processor time of this process.
-    private static var processorSeconds: Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -7,9 +7,11 @@ import Tracking
 
 /// Keeps the live states in a file, for bars and widgets that look often and must not wait.
 ///
-/// Written when a live state, a job or a slot changes, and at most twice a second; asleep while nothing happens.
+/// Written when a live state, a job or a slot changes, at most twice a second, and with very many runs so seldom that it
+/// takes a hundredth of the time; asleep while nothing happens.
 package struct LiveSnapshot: Sendable {
     private static let pace = Duration.milliseconds(500)
+    private static let longestPace = Duration.seconds(10)
     private static let endKept = Duration.seconds(60)
 
     private let control: Control
@@ -41,6 +43,7 @@ package struct LiveSnapshot: Sendable {
         for await _ in news {
             // Once more after the pace: who commits a job knows its next slot only then.
             for isFirst in [true, false] {
+                let begun = control.clock.sinceBoot
                 let next = await current()
                 if isFirst || next.tasks != last?.tasks || next.next != last?.next {
                     do {
@@ -55,7 +58,8 @@ package struct LiveSnapshot: Sendable {
                         isFailing = true
                     }
                 }
-                try await control.clock.sleep(until: control.clock.now + Self.pace)
+                let rest = max(Self.pace, (control.clock.sinceBoot - begun) * 100)
+                try await control.clock.sleep(until: control.clock.now + min(rest, Self.longestPace))
             }
         }
         try Task.checkCancellation()

@@ -85,6 +85,8 @@ package actor LiveBoard: Keeper {
     /// The version of the newest ended state that is no longer kept.
     private var forgotten: UInt64 = 0
     private let watchers = Broadcast<Void>()
+    /// What a watcher was shown last.
+    private var lastAnswer: (seen: UInt64, version: UInt64, states: [LiveState], isWhole: Bool)?
     /// Whether a state has changed since the last save.
     private var hasNews = false
     /// Until when, since boot, nothing is saved, after a save; nil: the next change is saved at once.
@@ -313,9 +315,14 @@ package actor LiveBoard: Keeper {
     package func changes(
         after seen: UInt64
     ) -> (version: UInt64, states: [LiveState], isWhole: Bool) {
+        // Watchers that are woken together have mostly seen the same.
+        if let answer = lastAnswer, answer.seen == seen, answer.version == version {
+            return (version, answer.states, answer.isWhole)
+        }
         let gone = ended.filter { $0.version > seen }
         let alive = lines.values.filter { $0.version > seen }.map { ($0.version, $0.tracker.live) }
         let states = (gone.map { ($0.version, $0.state) } + alive).sorted { $0.0 < $1.0 }.map(\.1)
+        lastAnswer = (seen, version, states, seen >= forgotten)
         return (version, states, seen >= forgotten)
     }
 
