@@ -62,6 +62,28 @@ import Testing
         #expect(seen["code"].number == 0)
     }
 
+    @Test(arguments: [
+        ("osc9", #"\u001b]9;{name}: {words}\u001b\\"#),
+        ("osc777", #"\u001b]777;notify;{name};{words}\u001b\\"#),
+        (
+            "osc99",
+            #"\u001b]99;i=belfry:d=0;{name}\u001b\\\u001b]99;i=belfry:p=body;{words}\u001b\\"#
+        ),
+    ])
+    func `has the terminal itself notify of failures and questions`(way: String, form: String) async throws {
+        let belfry = try await Belfry.start("jobs: { bad: { schedule: manual, shell: 'exit 3' } }")
+        func notice(_ name: String, _ words: String) -> String {
+            form.replacing("{name}", with: name).replacing("{words}", with: words)
+        }
+        let seen = try await play(
+            """
+            [["wait","No run is active"],["run","belfry run bad"],["wait","\(notice("bad#1", "failed"))"],
+            ["run","belfry confirm 'Ship it?' --bot ops >answer 2>&1 &"],
+            ["wait","\(notice("ops", "asks a question"))"],["type","q"]]
+            """, "exec env -u TMUX belfry watch --notify \(way)", in: belfry)
+        #expect(seen["code"].number == 0)
+    }
+
     @Test func `puts a question on top, and answers it`() async throws {
         let belfry = try await Belfry.start()
         let seen = try await play(
