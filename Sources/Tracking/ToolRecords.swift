@@ -8,9 +8,12 @@ struct ToolRecords: Sendable {
     private let tool: ProgressReading.Tool
     private let total: Double?
     private var shared = ToolReader()
-    /// Lines, packages, steps or layers that are done, and those that were seen.
+    /// Packages or steps that are done, and those that were seen.
     private var done: Set<[UInt8]> = []
     private var seen: Set<[UInt8]> = []
+    /// The layers of an image that are there, and those that were seen; a build may pull one within a step.
+    private var pulled: Set<[UInt8]> = []
+    private var layers: Set<[UInt8]> = []
     private var lines = 0.0
     /// The steps of each stage of a build.
     private var stages: [[UInt8]: Double] = [:]
@@ -260,15 +263,18 @@ struct ToolRecords: Sendable {
     private mutating func countStep(_ record: ArraySlice<UInt8>) {
         if record.first == UInt8(ascii: "#") { return countVertex(record) }
         if record.starts(with: Array("Step ".utf8)) { return countOldStep(record.dropFirst(5)) }
+        if let steps = stages[[]], record.starts(with: Array("Successfully built ".utf8)) {
+            for step in 1...Int(steps) { done.insert(Array("\(step)".utf8)) }
+        }
         guard let colon = record.firstIndex(of: 0x3A),
             record.distance(from: record.startIndex, to: colon) == 12
         else { return }
         let layer = Array(record[..<colon])
         guard layer.allSatisfy({ Self.isDigit($0) || (0x61...0x66).contains($0) }) else { return }
         let state = String(decoding: record[(colon + 1)...].drop { $0 == 0x20 }.prefix(32), as: UTF8.self)
-        Self.add(layer, to: &seen)
+        Self.add(layer, to: &layers)
         if state.hasPrefix("Pull complete") || state.hasPrefix("Already exists") {
-            Self.add(layer, to: &done)
+            Self.add(layer, to: &pulled)
         }
     }
 
@@ -309,8 +315,8 @@ struct ToolRecords: Sendable {
     private var step: ProgressReport? {
         let whole = stages.values.reduce(0, +)
         if whole > 0 { return ReportNumber.amounts(min(Double(done.count), whole), of: whole) }
-        guard !seen.isEmpty else { return nil }
-        return ReportNumber.amounts(Double(done.count), of: Double(seen.count))
+        guard !layers.isEmpty else { return nil }
+        return ReportNumber.amounts(Double(pulled.count), of: Double(layers.count))
     }
 
     private static func add(_ name: [UInt8], to names: inout Set<[UInt8]>) {

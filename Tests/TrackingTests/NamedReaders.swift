@@ -43,7 +43,9 @@ import Tracking
             ("cmake", .cmake, nil, 0.99), ("pytest", .pytest, nil, 0.99), ("7z", .sevenZip, nil, 0.75),
             ("apt", .apt, nil, 0.75), ("tap", .tap, nil, 0.99), ("tar", .tar, 81_346_560, 0.75),
             ("dd", .dd, 62_914_560, 0.99), ("dpkg", .dpkg, 2, 0.99), ("pip", .pip, nil, 0.99),
-            ("rich", .percent, nil, 0.99),
+            ("rich", .percent, nil, 0.99), ("docker-pull", .docker, nil, 0.99),
+            ("docker-build", .docker, nil, 0.99), ("docker-buildkit", .docker, nil, 0.99),
+            ("unattended-upgrades", .unattendedUpgrades, nil, 0.95),
         ] as [(String, ProgressReading.Tool, Int?, Double)], [7, 512])
     func `leads to the end of what it recorded`(
         _ row: (file: String, tool: ProgressReading.Tool, total: Int?, least: Double), cut: Int
@@ -89,6 +91,17 @@ import Tracking
                 "a1b2c3d4e5f6: Pulling fs layer", "b1b2c3d4e5f6: Pulling fs layer",
                 "a1b2c3d4e5f6: Pull complete",
                 by: .docker) == [0, 0, 0.5])
+    }
+
+    @Test func `counts no layer that a build pulls as a step of it`() throws {
+        let found = try reports(of: "docker-build", ProgressReading(tool: .docker), cut: 1)
+        #expect(Set(found.compactMap(\.progress)) == [0, 1.0 / 3, 2.0 / 3, 1])
+    }
+
+    @Test func `knows which package unattended-upgrades is at`() throws {
+        let found = try reports(of: "unattended-upgrades", ProgressReading(tool: .unattendedUpgrades))
+        #expect(found.compactMap(\.progress) == found.compactMap(\.progress).sorted())
+        #expect(found.last?.message == "sample-four")
     }
 
     // From the published source of unattended-upgrades.

@@ -43,7 +43,10 @@ import Tracking
         #expect(phases.last == "Receiving objects" && phases.contains { $0.hasSuffix("Compressing objects") })
     }
 
-    @Test(arguments: ["borg", "tar", "dd", "pip", "pv-n", "dpkg"])
+    @Test(
+        arguments: [
+            "borg", "tar", "dd", "pip", "pv-n", "dpkg", "docker-pull", "docker-buildkit",
+        ])
     func `a tool without a total, or with bare numbers, is not taken for progress`(tool: String) throws {
         #expect(try reports(of: tool, cut: 64).isEmpty)
     }

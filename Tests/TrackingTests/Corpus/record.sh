@@ -1,6 +1,7 @@
 #!/bin/bash
 # Records what real tools print, one file a tool, in the folder this stands in. The first line of a file is the command.
-# Debian: rsync pv wget curl restic borgbackup ninja-build p7zip-full aria2 rclone git apt dpkg tar coreutils;
+# Docker's files are the exception: they hold published output, and say so in their first line.
+# Debian: rsync pv wget curl restic borgbackup ninja-build p7zip-full aria2 rclone git apt apt-utils dpkg tar coreutils unattended-upgrades;
 # PyPI: tqdm rich imageio-ffmpeg (ffmpeg) cmake yt-dlp pytest, in the environment that $VENV names.
 set -u
 corpus=$(cd "$(dirname "$0")" && pwd)
@@ -53,3 +54,19 @@ apt-get download hello >/dev/null 2>&1
 record dpkg 'dpkg --status-fd 1 -i hello_*.deb'
 record pip '"$VENV/bin/pip" install --no-cache-dir --force-reinstall --no-deps pygments'
 record tap 'echo 1..5; for i in 1 2 3 4 5; do echo "ok $i - step"; done'
+# Six packages of a repository of its own, which take a second each; nothing of the system is upgraded.
+mkdir -p repo lists/partial cache/archives/partial; for v in 1 2; do for p in one two three four five six; do
+    d=build/$p-$v; mkdir -p "$d/DEBIAN"; printf '#!/bin/sh\nsleep 1\n' >"$d/DEBIAN/postinst"; chmod 755 "$d/DEBIAN/postinst"
+    printf 'Package: sample-%s\nVersion: %s\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: sample\n' "$p" "$v" >"$d/DEBIAN/control"
+    dpkg-deb --build "$d" "repo/sample-${p}_${v}_all.deb" >/dev/null
+done; done
+(cd repo && apt-ftparchive packages . >Packages && apt-ftparchive -o APT::FTPArchive::Release::Origin=Sample release . >Release)
+dpkg -i repo/*_1_all.deb >/dev/null
+echo "deb [trusted=yes] file:$PWD/repo ./" >sources.list
+cat >apt.conf <<EOF
+Dir::Etc::sourcelist "$PWD/sources.list"; Dir::Etc::sourceparts "-"; Dir::State::lists "$PWD/lists"; Dir::Cache "$PWD/cache";
+Unattended-Upgrade::Origins-Pattern { "origin=Sample"; }; Unattended-Upgrade::MinimalSteps "false";
+EOF
+export APT_CONFIG=$PWD/apt.conf; apt-get update >/dev/null
+record unattended-upgrades 'unattended-upgrade --verbose & while kill -0 $! 2>/dev/null; do cat /run/unattended-upgrades.progress && echo; sleep 0.2; done'
+unset APT_CONFIG; dpkg -P sample-one sample-two sample-three sample-four sample-five sample-six >/dev/null
