@@ -343,7 +343,12 @@ actor SurfaceLine: Keeper {
         guard let snapshot, surface.remote != nil || snapshot.mayAppear,
             channel.manner.shows(after: age) || surface.remote != nil || snapshot.isQuestion
         else {
-            if let remote = surface.remote { await channel.close(remote) }
+            if let remote = surface.remote {
+                // A removal is a request like any other.
+                if let moment = tools.rates.nextAt(for: channel, on: clock) { return moment }
+                tools.rates.take(for: channel, on: clock)
+                await channel.close(remote)
+            }
             try await settle(surface, at: surface.wanted, remote: nil)
             return nil
         }
@@ -362,6 +367,8 @@ actor SurfaceLine: Keeper {
         let remote = mine.flatMap { $0.generation == generation ? $0 : nil }
         tools.rates.take(for: channel, on: clock)
         let shown = try await channel.show(notice, replacing: remote)
+        // What was there before may have been removed for it.
+        if let remote, shown != remote { tools.rates.take(for: channel, on: clock) }
         rests.restart()
         rests.end(item)
         changed[item] = notice.isLive && channel.manner.pace > .zero ? clock.now : nil

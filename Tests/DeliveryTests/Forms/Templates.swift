@@ -53,7 +53,8 @@ import Tracking
 
     @Test(arguments: ["", "{{!}}", "{{none}}", "{{^links}}x{{/links}}"])
     func `comes to an end where sections are nested deeply and empty`(_ inner: String) throws {
-        let text = String(repeating: "{{#list}}", count: 16) + inner + String(repeating: "{{/list}}", count: 16)
+        let text =
+            String(repeating: "{{#list}}", count: 16) + inner + String(repeating: "{{/list}}", count: 16)
         let list = JSON.array((0..<1000).map { .int($0) })
         let template = try Template("a\(text)b", escaping: .none, names: ["list"])
         #expect(template.render(.object(["list": list])) == "a")

@@ -1,5 +1,6 @@
 import Curl
 import Delivery
+import Grouping
 import Host
 import Ledger
 import LedgerSQLite
@@ -43,6 +44,40 @@ import WebhookChannel
             try await tower.until { try await delivered() == 3 }
             tower.clock.advance(by: .seconds(30))
             try await tower.until { try await delivered() == 4 }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `a service that is edited in place, with a rate` {
+    @Test func `has a message removed when there is room for that, too`() async throws {
+        let server = try await ChatServer()
+        var values = FormValues()
+        values["url"] = .address(try HTTPAddress(server.url))
+        values["chat"] = .word("7")
+        values["token"] = .secrets([.file("/x")])
+        values["allow"] = .exceptions([try AddressException("127.0.0.1")])
+        values["rate"] = .word("1/m")
+        let chat = try HTTPEditor(
+            name: "chat", form: try TelegramForm(values), secrets: FormSecrets(["token": ["1:abc"]]),
+            userAgent: "Belfry/test", curl: try CurlMulti(), clock: ManualClock(now: .now), logger: quiet)
+        let id = "0199a000-0000-7000-8000-00007a11c0de"
+        try await Tower.run(
+            in: try TemporaryFolder(), at: .now, keepers: [.items, .surfaces, .questions], channels: [chat],
+            routes: [Route(when: [.question], to: ["chat"])]
+        ) { tower in
+            func surface() async throws -> SurfaceRecord? {
+                try await tower.ledger.surface(channel: "chat", item: "\(ItemKey.question(id))")
+            }
+            _ = try await tower.control.ask(QuestionDraft(id: id, "Go?", choices: ["yes", "no"]))
+            try await tower.until { try await surface()?.remote != nil }
+            let shown = try await surface()?.shown
+            _ = try await tower.control.answer(id, "yes", by: "cli")
+            try await tower.until { try await surface()?.wanted != shown }
+            // The clock stands: there is no room for another request, however long anybody waits.
+            #expect(try await server.calls() == ["sendMessage ring"])
+            tower.clock.advance(by: .seconds(60))
+            try await server.shows(\.isEmpty)
+            #expect(try await server.calls() == ["sendMessage ring", "deleteMessage"])
         }
     }
 }
