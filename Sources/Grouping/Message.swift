@@ -130,16 +130,31 @@ public struct Appearance: Hashable, Codable, Sendable {
     public var category: String?
     /// How long it stays on the screen; absent lets the server decide, zero keeps it until closed.
     public var expireAfter: Duration?
+    /// The pages that it leads to, as buttons where a channel has those; absent: none.
+    public var links: [PageLink]?
 
     /// An appearance; everything absent is left to the bot's settings and the channel.
     public init(
-        icon: String? = nil, soundName: String? = nil, category: String? = nil, expireAfter: Duration? = nil
+        icon: String? = nil, soundName: String? = nil, category: String? = nil, expireAfter: Duration? = nil,
+        links: [PageLink]? = nil
     ) {
         self.icon = icon
         self.soundName = soundName
         self.category = category
         self.expireAfter = expireAfter
+        self.links = links
     }
+}
+
+/// A page that a message leads to.
+public struct PageLink: Hashable, Codable, Sendable {
+    /// What the button says.
+    public var label: String
+    /// The whole address, http or https.
+    public var url: String
+
+    /// A link.
+    public init(label: String, url: String) { (self.label, self.url) = (label, url) }
 }
 
 /// What is shown of a text: one clean line, or a few.

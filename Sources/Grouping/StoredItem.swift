@@ -13,6 +13,21 @@ extension Appearance: JSONWritable {
             writer.member("soundName", soundName)
             writer.member("category", category)
             writer.member("expireAfter", expireAfter)
+            if let links {
+                writer.member("links") { writer in
+                    writer.array { writer in for link in links { link.write(to: &writer) } }
+                }
+            }
+        }
+    }
+}
+
+extension PageLink: JSONWritable {
+    /// Writes both.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("label", label)
+            writer.member("url", url)
         }
     }
 }

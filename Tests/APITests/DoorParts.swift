@@ -135,6 +135,26 @@ import Timeline
             try published([("actions", actions)], "text").text == (["text"] + lines).joined(separator: "\n"))
     }
 
+    @Test func `leads to the pages that its fields name, and to no other kind of address`() throws {
+        let asked = try published(
+            [
+                ("click", "https://a.example/1"), ("attach", "https://a.example/x.png"),
+                (
+                    "actions",
+                    "view, Graphs, https://a.example/g; view, Mail, mailto:a@b.example; http, Off, https://o.example"
+                ),
+            ], "text")
+        #expect(asked.links?.map(\.label) == ["Open", "Graphs", "Attachment"])
+        #expect(
+            asked.links?.map(\.url) == [
+                "https://a.example/1", "https://a.example/g", "https://a.example/x.png",
+            ])
+        #expect(asked.text.contains("Mail: mailto:a@b.example"))
+        let same = [("click", "https://a.example"), ("actions", "view, Go, https://a.example")]
+        #expect(try published(same, "text").links?.map(\.label) == ["Go"])
+        #expect(try published([("click", "geo:1,2")], "text").links == nil)
+    }
+
     @Test(arguments: [
         ("min", "low"), ("2", "low"), ("default", "normal"), ("high", "normal"), ("5", "critical"),
         ("URGENT", "critical"),

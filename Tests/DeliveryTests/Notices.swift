@@ -70,6 +70,17 @@ private func job(
         #expect(own.expireAfter == .seconds(5))
     }
 
+    @Test func `leads to the pages of its newest message, unless its text is hidden`() throws {
+        let pages = (1...9).map { PageLink(label: "Page \($0)", url: "https://e.org/\($0)") }
+        let item = thread(["a"], count: 1) { $0.appearance = Appearance(links: pages) }
+        let links = try #require(NoticeComposer.compose(item).links)
+        #expect(links.map(\.url) == pages.prefix(NoticeLink.most).map(\.url))
+        var hidden = BotManner()
+        hidden.hidesText = true
+        #expect(NoticeComposer.compose(item, manner: hidden).links == nil)
+        #expect(NoticeComposer.compose(thread(["a"], count: 1)).links == nil)
+    }
+
     @Test func `of a message shows no run at work, whatever category the message names`() {
         let look = Appearance(category: "x-belfry.job.progress")
         let notice = NoticeComposer.compose(thread(["hi"], count: 1) { $0.appearance = look })

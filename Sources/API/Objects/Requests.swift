@@ -38,11 +38,24 @@ package struct NotifyRequest: Hashable, Sendable, Codable {
     package var expireMs: Int64?
     /// The id of the run that says it: the rules for its job hold; one that does not exist is left out.
     package var run: String?
+    /// The pages that it leads to, five at most: buttons where a channel has those.
+    package var links: [WireLink]?
 
     /// A request to say `text`, everything else as usual.
     package init(text: String) {
         self.text = text
     }
+}
+
+/// A page that a message leads to.
+package struct WireLink: Hashable, Sendable, Codable {
+    /// What the button says.
+    package var label: String
+    /// The whole address, http or https.
+    package var url: String
+
+    /// A link.
+    package init(label: String, url: String) { (self.label, self.url) = (label, url) }
 }
 
 /// Says something to a bot.

@@ -1,4 +1,5 @@
 import API
+import Delivery
 import Ledger
 import Timeline
 import Tracking
@@ -133,7 +134,21 @@ struct Publication: Hashable, Sendable {
         request.title = title.map { emblems + $0 }
         request.urgency = priority <= 2 ? "low" : priority == 5 ? "critical" : "normal"
         request.replace = sequence
+        let links = self.links
+        request.links = links.isEmpty ? nil : links
         return request
+    }
+
+    /// The pages that it opens, each once; other addresses, as mailto:, stand in the text alone.
+    private var links: [WireLink] {
+        var pages = actions.compactMap { action in
+            action.url.map { WireLink(label: action.label, url: $0) }
+        }
+        if let click, !pages.contains(where: { $0.url == click }) {
+            pages.insert(WireLink(label: "Open", url: click), at: 0)
+        }
+        if let attachment { pages.append(WireLink(label: "Attachment", url: attachment)) }
+        return pages.filter { (try? HTTPAddress($0.url)) != nil && !$0.label.allSatisfy(\.isWhitespace) }
     }
 
     /// What ntfy answers with.

@@ -61,17 +61,24 @@ extension DaemonHandler {
             guard milliseconds > 0 else { throw APIError(.badValue, "expire is a duration above zero") }
             return Duration.milliseconds(milliseconds)
         }
+        let links = try asked.links.map(Self.links)
+        // For who reads it where nothing can be pressed.
+        let missing = NoticeLink.lines(
+            (links ?? []).filter { !asked.text.contains($0.url) }.map {
+                NoticeLink(label: $0.label, url: $0.url)
+            })
         var run: RunRecord?
         if let id = asked.run { run = try await reading(await control.ledger.run(id: id)) }
         let record = try await asking(
             await control.post(run: run?.id, to: asked.to) { id, at in
                 Message(
                     id: id, bot: bot.name,
-                    thread: asked.to.map(DirectThread.name) ?? asked.thread ?? "main", text: asked.text,
+                    thread: asked.to.map(DirectThread.name) ?? asked.thread ?? "main",
+                    text: asked.text + missing,
                     at: at, urgency: urgency ?? .normal, title: asked.title,
                     appearance: Appearance(
                         icon: asked.icon, soundName: asked.sound, category: asked.category,
-                        expireAfter: expire),
+                        expireAfter: expire, links: links),
                     replaceKey: asked.replace, run: run?.name)
             })
         return WireMessage(record)
@@ -94,6 +101,23 @@ extension DaemonHandler {
     private func current(_ message: Message) async throws(APIError) -> WireMessage {
         let record = try await reading(await control.ledger.message(id: message.id))
         return record.map { WireMessage($0) } ?? WireMessage(message)
+    }
+
+    /// The pages that a message leads to.
+    private static func links(_ asked: [WireLink]) throws(APIError) -> [PageLink] {
+        guard asked.count <= NoticeLink.most else {
+            throw APIError(.badValue, "a message has at most \(NoticeLink.most) links")
+        }
+        return try asked.map { link throws(APIError) in
+            let label = CleanText.line(link.label, limit: 80)
+            guard !label.isEmpty else { throw APIError(.badValue, "a link has no label") }
+            guard (try? HTTPAddress(link.url)) != nil else {
+                throw APIError(
+                    .badValue, "\(Quoted.of(link.url)) is not an http or https address",
+                    hint: "A link is a whole address: https://example.org/page.")
+            }
+            return PageLink(label: label, url: link.url)
+        }
     }
 
     private static func checkNames(of asked: NotifyRequest) throws(APIError) {

@@ -63,7 +63,10 @@ extension ItemSnapshot {
         var item = self
         switch item.content {
         case .messages(let count, var last):
-            for index in last.indices { (last[index].text, last[index].title) = ("A new message", nil) }
+            for index in last.indices {
+                (last[index].text, last[index].title) = ("A new message", nil)
+                last[index].appearance.links = nil
+            }
             item.content = .messages(count: count, last: Array(last.suffix(1)))
         case .job(var report):
             (report.fact.text, report.fact.phase) = (nil, nil)
@@ -147,6 +150,9 @@ extension NoticeComposer {
         notice.soundName = look.soundName
         notice.category = look.category ?? "im.received"
         notice.expireAfter = look.expireAfter
+        notice.links = look.links.map { links in
+            NoticeLink.fitting(links.map { NoticeLink(label: $0.label, url: $0.url) })
+        }
     }
 
     /// Whoever sets a title still says who speaks; Belfry's own word needs no such introduction.

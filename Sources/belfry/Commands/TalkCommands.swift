@@ -19,6 +19,7 @@ struct NotifyCommand: ParsableCommand {
               belfry notify "The tape is full" --bot ops --urgency critical
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
               belfry notify --to phone "Dinner is ready"
+              belfry notify "Load is high" --link Graphs=https://grafana.example.org
               belfry notify "Disk is full" --action y=Clean --action n=Ignore --wait
             """)
 
@@ -55,6 +56,11 @@ struct NotifyCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("A button, and the key that --wait prints; repeatable.", valueName: "key=label"))
     var action: [NotifyButton] = []
+    @Option(
+        help: ArgumentHelp(
+            "A page that it leads to, a button where a channel has those; repeatable.",
+            valueName: "label=url"))
+    var link: [NotifyPage] = []
     @Flag(help: "Wait until a button is pressed, at most as long as --expire says.")
     var wait = false
     @OptionGroup var common: CommonOptions
@@ -65,8 +71,8 @@ struct NotifyCommand: ParsableCommand {
             throw ValidationError("--action needs --wait, which prints the button that was pressed")
         }
         guard !action.isEmpty else { throw ValidationError("--wait needs a button: --action KEY=LABEL") }
-        if to != nil || thread != nil || replace != nil {
-            throw ValidationError("a notification with buttons takes no --to, --thread or --replace")
+        if to != nil || thread != nil || replace != nil || !link.isEmpty {
+            throw ValidationError("a notification with buttons takes no --to, --thread, --replace or --link")
         }
         if Set(action.map(\.key)).count < action.count {
             throw ValidationError("each --action has a key of its own")
@@ -113,8 +119,25 @@ struct NotifyCommand: ParsableCommand {
         request.replace = replace
         request.expireMs = expire?.milliseconds
         request.run = Machine.environment["BELFRY_RUN_ID"]
+        request.links = link.isEmpty ? nil : link.map { WireLink(label: $0.label, url: $0.url) }
         let message: WireMessage = try common.client().ask(Endpoints.notify(body: request))
         if common.json { StandardOutput.print(try WireCoding.text(message)) }
+    }
+}
+
+/// `LABEL=URL`, or the address alone.
+struct NotifyPage: ExpressibleByArgument {
+    let label: String
+    let url: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+        if argument.hasPrefix("https://") || argument.hasPrefix("http://") {
+            (label, url) = ("Open", argument)
+        } else {
+            guard parts.count == 2 else { return nil }
+            (label, url) = (parts[0], parts[1])
+        }
     }
 }
 

@@ -47,7 +47,11 @@ private struct Life {
     private mutating func message() -> Message {
         let appearance = Appearance(
             icon: maybe { $0.text() }, soundName: maybe { $0.text() }, category: maybe { $0.text() },
-            expireAfter: maybe { .milliseconds(Int.random(in: 0...Int(Int32.max), using: &$0.random)) })
+            expireAfter: maybe { .milliseconds(Int.random(in: 0...Int(Int32.max), using: &$0.random)) },
+            links: maybe { numbers in
+                (0..<numbers.random.below(3)).map { _ in PageLink(label: numbers.text(), url: numbers.text())
+                }
+            })
         return Message(
             id: text(), bot: "ops", thread: text(), author: random.below(4) == 0 ? .user : .bot, text: text(),
             at: now, urgency: one(of: Urgency.allCases), title: maybe { $0.text() },
