@@ -150,11 +150,13 @@ import Tracking
         #expect(refused?["reason"].text == "tokenRefused" && refused?["since"].text != nil)
         #expect(refused?["message"].text?.contains("refused the token") == true)
         let list = try await belfry.run("bot", "list").text.split(separator: "\n")
+        #expect(list.first?.contains("SINCE") == true)
         #expect(list.first { $0.contains("strict") }?.contains("blocked") == true)
         #expect(list.first { $0.contains("good") }?.contains("online") == true)
         let findings = try await belfry.run("doctor").text
         let place = "127.0.0.1:\(strict.port)"
-        #expect(findings.contains("bot \"strict\" is blocked: the gateway at \(place) refused the token"))
+        #expect(findings.contains("bot \"strict\" is blocked since 20"))
+        #expect(findings.contains(": the gateway at \(place) refused the token"))
         // Its key's file is open to others, as the other's is: that is all.
         #expect(
             !findings.contains("bot \"good\" is blocked") && !findings.contains("bot \"good\" is offline"))

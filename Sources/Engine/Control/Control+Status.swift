@@ -192,9 +192,10 @@ extension Control {
             let view = survey.view
             guard view.status != .online, survey.knowledge.fault == nil else { return nil }
             let why = view.text.map { $0.hasPrefix("\(name): ") ? $0.dropFirst(name.count + 2) : $0[...] }
+            let since = view.since.map { " since \(Moment(seconds: $0.seconds).iso8601)" } ?? ""
             return EngineProblem(
                 kind: "bot",
-                message: "bot \"\(name)\" is \(view.status.rawValue)" + (why.map { ": \($0)" } ?? ""),
+                message: "bot \"\(name)\" is \(view.status.rawValue)\(since)" + (why.map { ": \($0)" } ?? ""),
                 hint: view.reason == RunReason.budget.rawValue
                     ? "see what it used with: belfry bot show \(name)"
                     : "try it with: belfry bot test \(name)",

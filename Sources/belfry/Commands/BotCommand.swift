@@ -26,12 +26,14 @@ struct BotListCommand: ParsableCommand {
     func run() throws {
         let bots = try common.client().ask(Endpoints.bots())
         try common.screen.list(bots, asJSON: common.json) { screen in
-            var table = TextTable(["BOT", "KIND", "STATUS", "JOBS", "UNREAD"], rightAligned: [3, 4])
+            var table = TextTable(
+                ["BOT", "KIND", "STATUS", "SINCE", "JOBS", "UNREAD"], rightAligned: [4, 5])
             for bot in bots {
                 let unread = TextTable.Cell("\(bot.unread)", bot.unread > 0 ? .yellow : .normal)
                 table.add([
                     "\(bot.name)", "\(bot.backend)",
-                    TextTable.Cell(BotText.status(bot), BotText.color(of: bot.status)), "\(bot.jobs)", unread,
+                    TextTable.Cell(BotText.status(bot), BotText.color(of: bot.status)),
+                    "\(screen.time(bot.since))", "\(bot.jobs)", unread,
                 ])
             }
             screen.print(table, empty: "No bots.")

@@ -234,7 +234,9 @@ import Tracking
             let status = try await tower.control.status()
             #expect(status.bots.mapValues(\.view.status) == ["sage": .blocked])
             let problems = status.problems.filter { $0.kind == "bot" }.map(\.message)
-            #expect(problems == ["bot \"sage\" is blocked: refused"])
+            let since = try #require(status.bots["sage"]?.view.since)
+            #expect(since == tower.clock.now)
+            #expect(problems == ["bot \"sage\" is blocked since \(since.iso8601): refused"])
         }
     }
 }
