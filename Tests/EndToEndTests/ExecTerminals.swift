@@ -125,4 +125,40 @@ import Testing
         #expect(seen["code"].number == 0)
         #expect(text.contains("completed") && text.hasSuffix("\u{1B}[?25h"), "\(text)")
     }
+
+    @Test(arguments: Company.allCases, ["--pty ", ""])
+    func `sends the terminal the progress that the command sends to one, in the form that it takes`(
+        company: Company, flag: String
+    ) async throws {
+        let belfry = try await company.home()
+        // It goes on once it was seen.
+        let gate = try Gate("go", in: belfry.folder)
+        let seen = try await play(
+            belfry, #"[["wait","\u001b]9;4;1;42\u001b\\"],["run","echo >go"],["wait","second"]]"#,
+            """
+            --osc always \(flag)-- sh -c 'printf "first \\033]9;4;1;42\\007\\n"; read line <go; echo second'
+            """)
+        withExtendedLifetime(gate) {}
+        let text = seen["text"].text ?? ""
+        #expect(seen["code"].number == 0)
+        // As the command wrote it, it never arrives; and at the end it is taken away.
+        #expect(!text.contains("\u{07}"), "\(text)")
+        let shown = try #require(text.ranges(of: "\u{1B}]9;4;1;42\u{1B}\\").last)
+        #expect(text[shown.upperBound...].contains("\u{1B}]9;4;0\u{1B}\\"), "\(text)")
+    }
+
+    @Test func `is not sent it by the log of a run`() async throws {
+        let belfry = try await Belfry.start(
+            #"jobs: { bar: { schedule: manual, shell: "printf 'a\\033]9;4;1;42\\007b\\n'" } }"#)
+        try await belfry.run("run", "bar", "--follow")
+        try belfry.write(#"[["wait","ab"]]"#, to: "steps")
+        let answer = try await belfry.shell(
+            """
+            exec env TERM=xterm-256color LANG=C.UTF-8 '\(try PythonTools.interpreter())' \
+            '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" belfry run logs bar
+            """)
+        #expect(try answer.json()["failed"] == nil)
+        // A file gets every byte.
+        #expect(try await belfry.run("run", "logs", "bar").text == "a\u{1B}]9;4;1;42\u{07}b\n")
+    }
 }

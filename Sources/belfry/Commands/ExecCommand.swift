@@ -16,7 +16,8 @@ struct ExecCommand: ParsableCommand {
               belfry exec --notify-after 30s -- make test
 
             The command runs in this folder with this environment. Input, output, signals and the exit code pass \
-            through unchanged. Its output goes to pipes unless --pty gives it a terminal.
+            through unchanged. Its output goes to pipes unless --pty gives it a terminal. Progress that it sends \
+            to a terminal (OSC 9;4 and 7501) becomes the run's, and is sent in the form that this terminal takes.
 
             Without a daemon, or if it does not answer within 5 s, the command still runs and the next \
             daemon adds the run to its history. Restarting the daemon does not disturb a running command.
@@ -87,17 +88,20 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func follow(_ runner: DaemonRunner) throws {
-        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
+        let display = display
+        let loop = try ExecLoop(
+            runner, display: display, printsLives: printsLives, hasTerminal: options.pty)
         let end = try ended(by: loop)
         // The warden's report is enough unless the daemon's is shown.
-        let known = printsLives || row != nil ? runner.finish() : nil
+        let known = display.showsEnd ? runner.finish() : nil
         loop.leave(detail: known.flatMap(RunText.detail))
         _ = loop.leaveRest()
         throw Self.exit(end, runner, missing: loop.missing)
     }
 
     private func follow(_ runner: WardenRunner) throws {
-        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
+        let loop = try ExecLoop(
+            runner, display: display, printsLives: printsLives, hasTerminal: options.pty)
         let end = try ended(by: loop)
         runner.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)
@@ -171,8 +175,12 @@ struct ExecCommand: ParsableCommand {
 
     private var printsLives: Bool { common.json || options.progress == .json }
 
-    private var row: ExecRow? {
-        printsLives || options.pty ? nil : ExecRow(options.progress, color: common.color, osc: options.osc)
+    private var display: ExecDisplay {
+        let showsRow = !printsLives && !options.pty
+        return ExecDisplay(
+            row: showsRow ? ExecRow(options.progress, color: common.color, osc: options.osc) : nil,
+            tab: printsLives || !options.pty ? nil : ExecTab(options.progress, osc: options.osc),
+            printsLives: printsLives, removing: options.osc == .never ? .all : .nothing)
     }
 
     private static var umask: UInt32 {

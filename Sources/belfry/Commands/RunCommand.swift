@@ -198,7 +198,8 @@ struct RunLogsCommand: ParsableCommand {
         commandName: "logs", abstract: "Prints the output of a run, byte for byte.",
         discussion: """
             The middle of long output is left out. Each attempt has its own log: without --attempt the \
-            newest one is printed, and -f continues with later attempts.
+            newest one is printed, and -f continues with later attempts. A terminal is not sent the progress \
+            that the run sent to its own (OSC 9;4 and 7501).
 
               belfry run logs backup | tail
               belfry run logs backup#12 --attempt 1
@@ -220,7 +221,13 @@ struct RunLogsCommand: ParsableCommand {
         let client = try common.client()
         // Once: a newer run must not take the place of the one that is followed.
         let run = try target.name.resolved(by: client)
-        let copied = try Output.copy(of: run, attempt: attempt, from: client, follow: follow)
+        // A bar in the tab of this terminal would stay there when nobody draws it any more.
+        let isTerminal = StandardOutput.isTerminal
+        var passing = PassedOutput(removing: .all)
+        let copied = try Output.copy(
+            of: run, attempt: attempt, from: client, follow: follow,
+            write: { StandardOutput.write(isTerminal ? passing.receive($0[...]) : $0) })
+        StandardOutput.write(passing.finish())
         // Only for people: a pipe gets the output's bytes and nothing else.
         if copied == 0, StandardOutput.isTerminal { StandardError.print("belfry: \(run) printed nothing") }
     }

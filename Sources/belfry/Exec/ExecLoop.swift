@@ -40,19 +40,20 @@ final class ExecLoop {
     ///
     /// - Parameters:
     ///   - runner: who has it started.
-    ///   - row: where to show how far it is.
-    ///   - printsLives: print live states, one a line, in place of its output.
+    ///   - display: what is shown besides its output, or in place of that.
+    ///   - printsLives: its output is not shown.
     ///   - hasTerminal: give it a terminal, of the size of ours.
     /// - Throws: ``APIError`` when it can't be had started.
-    init(_ runner: any ExecRunner, row: ExecRow?, printsLives: Bool, hasTerminal: Bool) throws {
+    init(_ runner: any ExecRunner, display: ExecDisplay, printsLives: Bool, hasTerminal: Bool) throws {
         self.runner = runner
-        display = ExecDisplay(row: row, printsLives: printsLives)
+        self.display = display
         terminal = hasTerminal ? ExecTerminal() : nil
         Signals.ignoreBrokenPipes()
         signals = try SignalQueue(Self.passed + [SIGTSTP, SIGWINCH])
         poll = try EventPoll()
         keys = hasTerminal ? try ExecKeys(on: poll, Token.typing) : nil
-        var streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: printsLives)
+        var streams = try ExecStreams(
+            hasTerminal: hasTerminal, isSilent: printsLives, removing: display.removal)
         output = try ExecOutput(streams.pumps, on: poll, readsOn: hasTerminal)
         let offer = UniqueID.v4()
         link = try ExecLink(
@@ -210,7 +211,8 @@ final class ExecLoop {
     }
 
     private func showProgress() {
-        display.show(runner.live, fits: end == nil && output.isAtLineStart)
+        display.show(
+            runner.live, fits: end == nil && output.isAtLineStart, between: end == nil && output.isBetween)
     }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Host
+import TerminalView
 
 /// Copies a command's streams to ours until each ends, or until only processes it left behind hold it open.
 final class ExecOutput {
@@ -44,6 +45,9 @@ final class ExecOutput {
 
     /// Whether everything shown on a terminal ended with its line.
     var isAtLineStart: Bool { pumps.values.allSatisfy { !$0.isTerminal || $0.isAtLineStart } }
+
+    /// Whether something else may be written to a terminal: nothing that was shown there is half of a sequence.
+    var isBetween: Bool { pumps.values.allSatisfy { !$0.isTerminal || $0.isBetween } }
 
     /// Whether this stream is copied to a terminal.
     func showsOnTerminal(_ number: Int) -> Bool { pumps[number]?.isTerminal == true }
@@ -126,7 +130,8 @@ final class ExecOutput {
     }
 }
 
-/// Copies what comes out of a pipe to one of this process's own streams, byte for byte, never waiting for either.
+/// Copies what comes out of a pipe to one of this process's own streams, byte for byte, never waiting for either; to a
+/// terminal without the progress that Belfry shows in the command's place.
 struct OutputPump {
     /// How a turn ended.
     enum Outcome {
@@ -150,15 +155,20 @@ struct OutputPump {
     /// Whether what went to a terminal so far ended a line.
     private(set) var isAtLineStart = true
     private var splices: Bool
+    private var passing: PassedOutput
     private var waiting: ArraySlice<UInt8> = []
     private var buffer: [UInt8] = []
 
-    init(_ source: Descriptor, to target: Int32?) {
+    init(_ source: Descriptor, to target: Int32?, removing removal: PassedOutput.Removal = .nothing) {
         self.source = source
         self.target = target
+        passing = PassedOutput(removing: removal)
         isTerminal = target.map { isatty($0) == 1 } ?? false
         splices = target.map(Descriptor.isPipe) ?? false
     }
+
+    /// Whether what was copied ends with a whole character or sequence.
+    var isBetween: Bool { waiting.isEmpty && passing.isBetween }
 
     /// Copies nothing from now on, and still empties the pipe.
     mutating func discard() {
@@ -192,8 +202,11 @@ struct OutputPump {
         if waiting.isEmpty {
             if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: 1 << 16) }
             switch try source.read(into: &buffer) {
-            case .bytes(let count): waiting = buffer[..<count]
-            case .end: return .ended
+            case .bytes(let count):
+                waiting = isTerminal ? passing.receive(buffer[..<count])[...] : buffer[..<count]
+            case .end:
+                waiting = passing.finish()[...]
+                if waiting.isEmpty { return .ended }
             case .wouldBlock: return .waits
             }
         }

@@ -19,6 +19,11 @@ struct ExecRow {
     /// Whether there ever was one.
     private(set) var wasShown = false
 
+    /// What the terminal gets from us, and so not from the command.
+    var removal: PassedOutput.Removal {
+        PassedOutput.Removal(taskbar: traits.showsTaskbar, status: traits.showsStatus)
+    }
+
     /// Nil when nothing is to be shown: lines only for who asks for them, rows on a terminal.
     init?(_ progress: TerminalTraits.Progress, color: TerminalTraits.Wish, osc: TerminalTraits.Wish) {
         traits = TerminalTraits(
@@ -85,25 +90,71 @@ struct ExecRow {
     private static var size: TerminalSize { TerminalSize(of: STDERR_FILENO) }
 }
 
+/// Shows how far a command is that has a terminal of its own: in the tab of ours, and no more.
+struct ExecTab {
+    private let traits: TerminalTraits
+    private var reports: TerminalReports
+    private var wasShown = false
+
+    /// Nil where the terminal takes neither form.
+    init?(_ progress: TerminalTraits.Progress, osc: TerminalTraits.Wish) {
+        traits = TerminalTraits(
+            progress: progress, taskbar: osc, isTerminal: StandardOutput.isTerminal,
+            environment: Machine.environment)
+        guard traits.showsTaskbar || traits.showsStatus else { return nil }
+        reports = TerminalReports(traits)
+    }
+
+    /// What the terminal gets from us, and so not from the command.
+    var removal: PassedOutput.Removal {
+        PassedOutput.Removal(taskbar: traits.showsTaskbar, status: traits.showsStatus)
+    }
+
+    /// Shows where it is, once it said so.
+    mutating func show(_ live: LiveState) {
+        guard wasShown || live.progress != nil || live.state == .blocked || live.tasks != nil else { return }
+        wasShown = true
+        StandardOutput.write(reports.update([live], at: .now))
+    }
+
+    /// Takes it away.
+    func close() {
+        if wasShown { StandardOutput.write(TerminalReports.clear(traits)) }
+    }
+}
+
 /// What is shown of a wrapped command besides its output: a row on standard error, or its live states on standard
 /// output, one a line.
 struct ExecDisplay {
     private var row: ExecRow?
+    private var tab: ExecTab?
     private var printsLives: Bool
     private var lastPrinted: LiveState?
     /// Why live states could not be printed; that nobody reads them is no fault.
     private(set) var fault: (number: Int, error: HostError)?
 
-    init(row: ExecRow?, printsLives: Bool) {
-        self.row = row
-        self.printsLives = printsLives
+    /// What the command's output is shown without.
+    let removal: PassedOutput.Removal
+
+    /// - Parameters:
+    ///   - row: where to show how far the command is, below its output.
+    ///   - tab: where to show it when the command has a terminal of its own.
+    ///   - printsLives: print live states, one a line, in place of its output.
+    ///   - removal: what the command's output is shown without, where neither of them says.
+    init(row: ExecRow?, tab: ExecTab?, printsLives: Bool, removing removal: PassedOutput.Removal) {
+        (self.row, self.tab, self.printsLives) = (row, tab, printsLives)
+        self.removal = row?.removal ?? tab?.removal ?? removal
     }
 
     /// Whether anything is shown.
-    var isShown: Bool { row != nil || printsLives }
+    var isShown: Bool { row != nil || tab != nil || printsLives }
 
-    /// Shows `live`; a row only where it `fits`: below whole lines of a command that has not ended.
-    mutating func show(_ live: LiveState?, fits: Bool) {
+    /// Whether the last state is shown.
+    var showsEnd: Bool { row != nil || printsLives }
+
+    /// Shows `live`; a row only where it `fits`: below whole lines of a command that has not ended, and in the tab only
+    /// `between` two sequences of its output.
+    mutating func show(_ live: LiveState?, fits: Bool, between: Bool) {
         guard let live else { return }
         if printsLives {
             guard live != lastPrinted else { return }
@@ -112,13 +163,17 @@ struct ExecDisplay {
         } else if fits {
             row?.show(live)
         }
+        if between { tab?.show(live) }
     }
 
     /// Makes room for what is about to be printed.
     mutating func erase() { row?.erase() }
 
     /// Leaves a line of how it ended where there was a row.
-    mutating func close(_ live: LiveState?, detail: String?) { row?.close(live, detail: detail) }
+    mutating func close(_ live: LiveState?, detail: String?) {
+        row?.close(live, detail: detail)
+        tab?.close()
+    }
 
     private mutating func print(_ live: LiveState) {
         guard let text = try? WireCoding.text(WireLive(live, at: .now)) else { return }

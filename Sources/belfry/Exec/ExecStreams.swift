@@ -16,8 +16,9 @@ struct ExecStreams {
     /// - Parameters:
     ///   - hasTerminal: it writes to a terminal of its own, and what it reads is typed there.
     ///   - isSilent: what it prints is not shown.
+    ///   - removal: what a terminal of ours is not sent of it.
     /// - Throws: when there are no descriptors left.
-    init(hasTerminal: Bool, isSilent: Bool) throws(HostError) {
+    init(hasTerminal: Bool, isSilent: Bool, removing removal: PassedOutput.Removal) throws(HostError) {
         var offered: [(number: Int, descriptor: Descriptor)] = []
         var pumps: [Int: OutputPump] = [:]
         if !hasTerminal { offered.append((0, try Self.input())) }
@@ -25,7 +26,8 @@ struct ExecStreams {
             let pipe = try Descriptor.pipe(nonblockingRead: true)
             pipe.read.enlargePipe()
             offered.append((number, pipe.write))
-            pumps[number] = OutputPump(pipe.read, to: isSilent ? nil : Int32(number))
+            pumps[number] = OutputPump(
+                pipe.read, to: isSilent ? nil : Int32(number), removing: removal)
         }
         self.offered = offered
         self.pumps = pumps
