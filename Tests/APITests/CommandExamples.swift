@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `an example of a command line` {
     @Test func `in a command's help is accepted as it is written`() {
-        let texts = Self.commands(of: Belfry.self).map(\.configuration.discussion)
+        let texts = Self.commands(of: Belfry.self).map { $0.configuration.discussion }
         let examples = texts.flatMap { text in
             Self.lines(of: text).filter { $0.hasPrefix("  ") }.flatMap { Self.calls(in: $0) }
         }
