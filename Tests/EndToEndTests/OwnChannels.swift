@@ -175,8 +175,12 @@ import Testing
             "\(before)")
         let added = try await belfry.run(
             "channel", "add", "mailto:ops@example.org", "--set", "from=b@example.org", "--set", "tls=none",
-            "--set", "url=smtp://localhost:\(server.port)", "--set", "allow=localhost", "--no-test")
+            "--set", "url=smtp://localhost:\(server.port)", "--set", "allow=localhost", "--when",
+            "recovered", "--no-test")
         #expect(added.code == 0, "\(added)")
+        let shown = try await belfry.run("import", "crontab", "-", "--user-form", input: crontab)
+        #expect(shown.text.contains("note: MAILTO: channel mail mails what it prints"), "\(shown)")
+        #expect(shown.text.contains("MAILTO: failures go to the channels of the routes, not to mail"))
         let applied = try await belfry.run("import", "crontab", "-", "--user-form", "--apply", input: crontab)
         #expect(applied.code == 0, "\(applied)")
         #expect(try await belfry.run("run", "ls", "--follow").code == 0)
@@ -184,6 +188,7 @@ import Testing
         let mail = try await server.mail()
         #expect(mail.to == ["ops@example.org"])
         #expect(mail.plain?.contains("it is done") == true, "\(mail.plain ?? "")")
+        #expect(try await belfry.run("job", "show", "echo-it").text.contains("its output goes to: mail"))
     }
 
     @Test func `asks at a terminal for what is missing, and shows no secret`() async throws {

@@ -122,7 +122,7 @@ package enum DirectThread {
     package static func name(of channel: String) -> String { prefix + channel }
 
     /// Whether that is the name of such a thread, which needs not be shown: there is no other on its channel.
-    static func isName(_ thread: String) -> Bool { thread.hasPrefix(prefix) }
+    package static func isName(_ thread: String) -> Bool { thread.hasPrefix(prefix) }
 }
 
 extension NoticeComposer {

@@ -65,8 +65,12 @@ extension ItemTurn {
             endWaits(of: message.itemKey, seenBy: input.messages[post.message]?.sender ?? "a reply")
         }
         let (now, policy) = (now, configuration.bot(message.bot).policy)
+        var channel = post.channel
+        // What a run printed goes by the routes where its channel no longer exists.
+        let isOutput = post.run != nil && !DirectThread.isName(message.thread)
+        if isOutput, let name = channel, !configuration.channelNames.contains(name) { channel = nil }
         update(message.itemKey, bot: message.bot, by: record.seq) { item in
-            if let channel = post.channel { item.only = [channel] }
+            if let channel { item.only = [channel] } else if isOutput { item.only = nil }
             return item.receive(message, at: now, policy: policy)
         }
     }

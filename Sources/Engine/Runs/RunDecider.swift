@@ -258,7 +258,11 @@ struct RunDecider {
         let isCut = next == nil && run.spec?.thread != nil && record?.partialReply != nil
         let isPosted = outcome.state == .completed || isCut
         let post = isPosted ? record.flatMap { OutputPost(run, $0, outlook)?.record } : nil
-        if let post { events.append(NewEvent(.messagePosted(post.fact), at: now)) }
+        if let post {
+            // A reply goes where the bot's messages go.
+            let channel = record?.reply == nil ? outlook.spec?.outputChannel : nil
+            events.append(NewEvent(.messagePosted(post.fact(to: channel)), at: now))
+        }
         if let usage = record?.usage { move.usage = run.usage.map { $0 + usage } ?? usage }
         let reply =
             record.flatMap {

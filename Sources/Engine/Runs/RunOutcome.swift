@@ -308,6 +308,8 @@ struct OutputPost {
 }
 
 extension MessageRecord {
-    /// The fact of this message.
-    var fact: Fact.Post { Fact.Post(message.id, bot: message.bot, run: run) }
+    /// The fact of this message, which a channel alone may be meant to show.
+    func fact(to channel: String? = nil) -> Fact.Post {
+        Fact.Post(message.id, bot: message.bot, run: run, to: channel)
+    }
 }

@@ -35,6 +35,17 @@ extension JobFields {
                 policies[path: "notify.output"]?.text.map { "message: its output (\($0))" }
             }),
         JobField(
+            "notify.to", .text(longest: 63), .at(\.outputChannel),
+            "The channel that alone gets that message, whatever the routes say.",
+            option: "notify-to", isRemovable: true,
+            check: { spec in
+                guard spec.outputChannel != nil, spec.outputMessage == nil else { return nil }
+                return JobFault(
+                    "applies only to message: output", hint: "write notify: { message: output, to: CHANNEL }",
+                    advice: "add --notify-message output")
+            },
+            shown: { $0[path: "notify.to"]?.text.map { "its output goes to: \($0)" } }),
+        JobField(
             "notify.after", .duration(orZero: true), .at(\.notifyAfter),
             "Without routes, report a run that you asked for as completed if it took this long (default: 10s).",
             option: "notify-after",

@@ -65,6 +65,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var labels: [String: String] = [:]
     /// What of the output of a completed run becomes a message; nil: nothing.
     package var outputMessage: OutputMessage?
+    /// The channel that alone shows that message, whatever the routes say; nil: those of the routes.
+    package var outputChannel: String?
     /// What must be so when a run has ended well; nil: nothing.
     package var ensure: EnsureRule?
     /// The script that decides whether its bot is asked; nil: it always is.
@@ -200,6 +202,7 @@ extension JobSpec {
         try read(&alertAfter, .alertAfter)
         try read(&labels, .labels)
         try read(&outputMessage, .outputMessage)
+        try read(&outputChannel, .outputChannel)
         try read(&session, .session)
         try read(&thread, .thread)
         try read(&ensure, .ensure)

@@ -2,6 +2,13 @@ import Cron
 import Ledger
 import Timeline
 
+/// A channel of the daemon that sends mail.
+struct MailChannel {
+    var name: String
+    /// Whether a route leads failures there.
+    var getsFailures: Bool
+}
+
 /// Makes jobs of the lines of a crontab.
 struct CrontabImport {
     let file: String
@@ -9,12 +16,12 @@ struct CrontabImport {
     private var names = CommandNames(taken: JobName.taken)
     private let rights: ImportRights
     /// The daemon's channel for mail; nil: it has none, or does not answer.
-    private let mailChannel: String?
+    private let mailChannel: MailChannel?
     private let local = Zones.local
     /// What was made of times and a zone before: many lines have the same.
     private var known: [[String]: ImportedTimes] = [:]
 
-    init(file: String, start: Moment, rights: ImportRights, mailChannel: String? = nil) {
+    init(file: String, start: Moment, rights: ImportRights, mailChannel: MailChannel? = nil) {
         self.file = file
         self.start = start
         self.rights = rights
@@ -69,13 +76,17 @@ struct CrontabImport {
         if shell == "/bin/sh" { job.shell = text } else { job.command = [shell, "-c", text] }
     }
 
-    /// What a job prints is mailed where there is a channel for that, as cron does; its failures are in any case.
+    /// What a job prints is mailed where there is a channel for that, as cron does; its failures go by the routes.
     private func mail(to address: String, of job: inout ImportedJob) {
         if let mailChannel {
             job.sendsOutput = true
-            job.notes.append(
-                "MAILTO: what it prints becomes a message, which channel \(mailChannel) mails if its route has message"
-            )
+            job.outputChannel = mailChannel.name
+            job.notes.append("MAILTO: channel \(mailChannel.name) mails what it prints")
+            if !mailChannel.getsFailures {
+                job.notes.append(
+                    "MAILTO: failures go to the channels of the routes, not to \(mailChannel.name), which no route "
+                        + "names for failed")
+            }
         } else {
             // The word is somebody's: it is repeated only where a shell reads it as it stands.
             let isPlain =

@@ -140,13 +140,17 @@ struct ImportOptions: ParsableArguments {
     /// How many jobs a note names.
     private static let mostNames = 5
 
-    /// The daemon's channel for mail, one that messages are routed to before others; nil: it has none that can be used, or
-    /// does not answer.
-    func mailChannel() -> String? {
+    /// The daemon's channel for mail, one that gets failures before others; nil: it has none that can be used, or does not
+    /// answer.
+    func mailChannel() -> MailChannel? {
         let channels = (try? common.client().ask(Endpoints.channels())) ?? []
         let mail = channels.filter { $0.kind == MailForm.kind.rawValue && $0.state != "leftOut" }
-        let routed = mail.first { $0.when?.contains(RouteWord.message.rawValue) ?? false }
-        return (routed ?? mail.first)?.name
+            .map { channel in
+                MailChannel(
+                    name: channel.name,
+                    getsFailures: channel.when?.contains(RouteWord.failed.rawValue) ?? false)
+            }
+        return mail.first(where: \.getsFailures) ?? mail.first
     }
 
     /// Who the jobs will run as.

@@ -48,6 +48,8 @@ struct ImportedJob {
     var timeout: Duration?
     /// Whether what a successful run prints is a message.
     var sendsOutput = false
+    /// The channel that alone gets that message.
+    var outputChannel: String?
     /// What is different from the original, or was left out.
     var notes: [String] = []
     var refusal: String?
@@ -80,6 +82,7 @@ struct ImportedJob {
         if sendsOutput {
             draft.fields[path: "notify.message"] = .string("output")
             draft.fields[path: "notify.output"] = .string("all")
+            draft.fields[path: "notify.to"] = outputChannel?.json
         }
         return draft
     }
@@ -140,7 +143,8 @@ struct ImportedJob {
             user.map { "user: \($0)" }, nice.map { "nice: \($0)" },
             spread.map { "spread: \($0.limitWords)" }, timeout.map { "timeout: \($0.limitWords)" },
             catchUp.map { "catch-up: \($0)" },
-            overlap.map { "overlap: \($0)" }, sendsOutput ? "message: its output (all)" : nil,
+            overlap.map { "overlap: \($0)" },
+            sendsOutput ? "message: its output (all)" + (outputChannel.map { ", to \($0)" } ?? "") : nil,
         ].compactMap { $0 }
     }
 

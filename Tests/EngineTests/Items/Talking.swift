@@ -71,6 +71,37 @@ import Timeline
         }
     }
 
+    @Test
+    func
+        `as the output of a run goes to the channel of its job alone, and by the routes where that is missing`()
+        async throws
+    {
+        let hooks = [try makeHook("one", curl: curl), try makeHook("two", curl: curl)]
+        try await Tower.run(
+            keepers: [.items], channels: hooks, routes: [Route(when: [.failed, .message], to: ["one"])]
+        ) { tower in
+            func notified(_ number: Int, to channel: String?) async throws -> [String] {
+                let run = try await tower.begin("report")
+                let message = Message(
+                    id: run.id, bot: "ops", thread: "report", text: "said \(number)", at: tower.clock.now,
+                    urgency: .critical, run: "report#\(number)")
+                let fact = Fact.Post(message.id, bot: "ops", run: run.id, to: channel)
+                try await tower.ledger.commit([
+                    .insertMessage(MessageRecord(message: message, run: run.id)),
+                    .append(NewEvent(.messagePosted(fact), at: message.at)),
+                ])
+                try await tower.settled()
+                let entries = try await tower.ledger.outbox(states: [], limit: 99)
+                return entries.filter { String(decoding: $0.body, as: UTF8.self).contains(message.text) }
+                    .map(\.channel)
+            }
+            let first = try await notified(1, to: nil)
+            let second = try await notified(2, to: "two")
+            let third = try await notified(3, to: "gone")
+            #expect(first == ["one"] && second == ["two"] && third == ["one"])
+        }
+    }
+
     @Test func `in many threads at once is shown in each of them, whole`() async throws {
         try await tower { tower in
             // More than are woken in one transaction, and a second message that changes when each must be woken.
