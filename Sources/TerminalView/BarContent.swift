@@ -40,6 +40,8 @@ package struct BarContent: Hashable, Sendable {
     package var percent: Int?
     /// What a pointer over it shows, a line each; cleaned of control characters.
     package var tooltip: [String]
+    /// The bots that the text is of, each with its part of it; empty: it is of runs.
+    package var bots: [BarPart] = []
     /// Whether somebody should look at it now.
     package var isUrgent: Bool { look == .blocked || look == .failed }
 
@@ -188,6 +190,35 @@ package struct BarBot: Hashable, Sendable {
     }
 }
 
+/// A bot's part of a bar: what is clicked to open a chat with it.
+package struct BarPart: Hashable, Sendable {
+    /// The bot's name.
+    package var bot: String
+    /// Its mark, name and number of unread messages.
+    package var text: String
+    /// How it should look.
+    package var look: BarContent.Look
+}
+
+/// A click on a block of i3bar, swaybar or i3blocks, as they write it.
+///
+/// - Source: i3bar's protocol, "Click events".
+package struct BarClick: Hashable, Sendable {
+    /// The bot that was clicked on; nil: the runs.
+    package var bot: String?
+
+    /// Reads a line; nil: it is no click with the first button.
+    package init?(_ line: some StringProtocol) {
+        let bytes = Array(line.utf8)
+        // An endless array: each object has a comma before or behind it.
+        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")),
+            let end = bytes.lastIndex(of: UInt8(ascii: "}")), start < end,
+            let json = JSON(parsing: bytes[start...end]), json["button"]?.double == 1
+        else { return nil }
+        bot = json["instance"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
 extension BarContent {
     /// The content of the bots, in the order they are given.
     package init(bots: [BarBot], hasGlyphs: Bool = true) {
@@ -206,128 +237,13 @@ extension BarContent {
             return "\(bot.mark(hasGlyphs: hasGlyphs)) \(name)\(bot.unread > 0 ? " \(bot.unread)" : "")"
         }
         self.init(look, text: parts.joined(separator: "  "), tooltip: bots.map(\.line))
+        self.bots = zip(bots, parts).map { bot, text in
+            BarPart(
+                bot: bot.name, text: text,
+                look: bot.status == "blocked"
+                    ? .blocked : bot.unread > 0 ? .unread : bot.status == "offline" ? .offline : .idle)
+        }
         let unread = bots.reduce(0) { $0 + $1.unread }
         shortText = (bots.first?.mark(hasGlyphs: hasGlyphs) ?? "") + (unread > 0 ? " \(unread)" : "")
-    }
-}
-
-/// How a bar wants its line; each is one line, whatever others wrote into names and messages.
-package enum BarFormat: String, Hashable, Sendable, CaseIterable {
-    /// Waybar's `return-type: json`.
-    case waybar
-    /// A block of i3blocks (`interval=persist`, `format=json`), or of a script around i3status.
-    case i3
-    /// The whole protocol of i3bar and swaybar, for `status_command`.
-    case i3bar
-    /// Polybar's `custom/script` with `tail = true`.
-    case polybar
-    /// tmux's `#(...)`.
-    case tmux
-    /// Xfce's generic monitor.
-    case genmon
-    /// One JSON object for widgets of one's own.
-    case json
-
-    /// What stands before the first line of a stream; nil: nothing.
-    package var header: String? { self == .i3bar ? #"{"version":1}"# + "\n[" : nil }
-
-    /// The line for `content`, without a line end.
-    ///
-    /// - Source: waybar-custom(5); i3bar's protocol; polybar's formatting tags; tmux(1), styles; the manual of
-    ///   xfce4-genmon-plugin.
-    package func line(_ content: BarContent) -> String {
-        switch self {
-        case .waybar: Self.text(Waybar(content))
-        case .i3: Self.text(Block(content))
-        case .i3bar: "[\(Self.text(Block(content)))],"
-        case .polybar: Self.polybar(content)
-        case .tmux: Self.tmux(content)
-        case .genmon: Self.genmon(content)
-        case .json: Self.text(Widget(content))
-        }
-    }
-
-    private static func text(_ value: some Encodable) -> String {
-        // Strings and whole numbers are always JSON.
-        (try? JSON.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
-
-    private static func polybar(_ content: BarContent) -> String {
-        // `%{` begins a tag; a percent sign is else shown as it is.
-        let text = content.text.replacing("%{", with: "%%{")
-        guard !text.isEmpty, let color = color(content.look) else { return text }
-        return "%{F\(color)}\(text)%{F-}"
-    }
-
-    private static func tmux(_ content: BarContent) -> String {
-        let text = content.text.replacing("#", with: "##")
-        guard !text.isEmpty, let color = color(content.look) else { return text }
-        return "#[fg=\(color)]\(text)#[default]"
-    }
-
-    private static func genmon(_ content: BarContent) -> String {
-        let bar = content.percent.map { "<bar>\($0)</bar>" } ?? ""
-        let tool = content.tooltip.map(markup).joined(separator: "&#10;")
-        return "<txt>\(markup(content.text))</txt>\(bar)<tool>\(tool)</tool>"
-    }
-
-    /// What wants a look has a colour; the rest the bar's own.
-    fileprivate static func color(_ look: BarContent.Look) -> String? {
-        switch look {
-        case .blocked, .stalled: "#e5c07b"
-        case .failed: "#e06c75"
-        case .done: "#98c379"
-        case .unread: "#61afef"
-        case .stale, .offline: "#7f848e"
-        case .idle, .queued, .running: nil
-        }
-    }
-
-    /// Text without markup of Pango.
-    fileprivate static func markup(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-    }
-}
-
-private struct Waybar: Encodable {
-    var text: String
-    var alt: String
-    var tooltip: String
-    var `class`: [String]
-    var percentage: Int?
-
-    init(_ content: BarContent) {
-        text = BarFormat.markup(content.text)
-        alt = content.look.rawValue
-        tooltip = content.tooltip.map(BarFormat.markup).joined(separator: "\r")
-        `class` = [content.look.rawValue]
-        percentage = content.percent
-    }
-}
-
-private struct Block: Encodable {
-    var full_text: String
-    var short_text: String
-    var color: String?
-    var urgent: Bool
-    var name = "belfry"
-
-    init(_ content: BarContent) {
-        (full_text, short_text, urgent) = (content.text, content.shortText, content.isUrgent)
-        color = BarFormat.color(content.look)
-    }
-}
-
-private struct Widget: Encodable {
-    var text: String
-    var shortText: String
-    var state: String
-    var percent: Int?
-    var urgent: Bool
-    var tooltip: [String]
-
-    init(_ content: BarContent) {
-        (text, shortText, percent) = (content.text, content.shortText, content.percent)
-        (state, urgent, tooltip) = (content.look.rawValue, content.isUrgent, content.tooltip)
     }
 }

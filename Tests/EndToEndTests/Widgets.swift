@@ -69,4 +69,24 @@ import Testing
         let answer = try await belfry.run("widget", "--format", "i3bar")
         #expect(answer.code == 2 && answer.errors.contains("--watch"))
     }
+
+    @Test func `opens a terminal with what was clicked on`() async throws {
+        let belfry = try await Belfry.start(
+            "bots: { ops: { backend: { kind: command } }, sage: { backend: { kind: command } } }")
+        try await belfry.run("notify", "--bot", "sage", "Done")
+        try belfry.write("#!/bin/sh\nshift 2; echo \"$@\" >>opened\n", to: "term")
+        let answer = try await belfry.shell(
+            """
+            chmod +x term; export TERMINAL=./term
+            belfry widget --open; until [ "$(cat opened 2>/dev/null)" = watch ]; do sleep 0.1; done
+            # The one that has something to say.
+            belfry widget --open --bots ops,sage; until grep -q 'chat sage' opened; do sleep 0.1; done
+            printf '[\\n{"name":"belfry","instance":"ops","button":1}\\n,{"button":3,"instance":"none"}\\n' |
+                belfry widget --format i3bar --bots ops,sage --watch >lines & bar=$!
+            until grep -q 'chat ops' opened; do sleep 0.1; done
+            kill $bar; cat opened
+            """)
+        #expect(answer.text == "watch\nchat sage\nchat ops\n", "\(answer)")
+        #expect(belfry.lines(of: "lines").first == #"{"version":1,"click_events":true}"#)
+    }
 }

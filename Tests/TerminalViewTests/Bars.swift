@@ -116,13 +116,46 @@ import Tracking
 
     @Test func `of i3bar are an endless array`() {
         let stream = (BarFormat.i3bar.header ?? "") + "\n" + BarFormat.i3bar.line(content) + "\n"
-        #expect(stream.hasPrefix("{\"version\":1}\n[\n[{") && stream.hasSuffix("}],\n"))
+        #expect(stream.hasPrefix("{\"version\":1,\"click_events\":true}\n[\n[{") && stream.hasSuffix("}],\n"))
+    }
+
+    @Test func `open a chat with the bot that is clicked on`() throws {
+        let shown = BarContent(bots: [
+            BarBot(name: "ops", status: "online", unread: 2, lastMessage: "Disk is full"),
+            BarBot(name: "sage", status: "blocked", unread: 0, lastMessage: nil),
+        ])
+        #expect(
+            BarFormat.polybar.line(shown)
+                == "%{A1:belfry widget --open --bots ops:}%{F#61afef}● ops 2%{F-}%{A}  "
+                + "%{A1:belfry widget --open --bots sage:}%{F#e5c07b}◆ sage%{F-}%{A}")
+        #expect(
+            BarFormat.genmon.line(shown).contains("<txtclick>belfry widget --open --bots ops,sage</txtclick>")
+        )
+        let blocks = try JSON.decode(JSON.self, from: Array(BarFormat.i3bar.line(shown).dropLast().utf8))
+        #expect(blocks.elements.map { $0["instance"]?.text } == ["ops", "sage"])
+        #expect(blocks.elements.map { $0["urgent"] } == [.bool(false), .bool(true)])
+        let hostile = BarContent(bots: [BarBot(name: "a:$(id)", status: nil, unread: 0, lastMessage: nil)])
+        #expect(!BarFormat.polybar.line(hostile).contains("--bots"))
+    }
+
+    @Test(
+        arguments: [
+            (#",{"name":"belfry","instance":"ops","button":1,"x":3}"#, true, "ops"),
+            (#"{"name":"belfry","button":1}"#, true, nil), (#"{"instance":"","button":1},"#, true, nil),
+            (#"{"name":"belfry","button":3}"#, false, nil), ("[", false, nil), ("{}", false, nil),
+            ("}{", false, nil),
+        ] as [(String, Bool, String?)])
+    func `read clicks as bars write them`(line: String, isClick: Bool, bot: String?) {
+        let click = BarClick(line)
+        #expect((click != nil) == isClick && click?.bot == bot)
     }
 
     @Test func `leave an empty text empty`() {
         let idle = BarContent(.idle)
         #expect(BarFormat.polybar.line(idle).isEmpty && BarFormat.tmux.line(idle).isEmpty)
-        #expect(BarFormat.genmon.line(idle) == "<txt></txt><tool></tool>")
+        #expect(
+            BarFormat.genmon.line(idle)
+                == "<txt></txt><txtclick>belfry widget --open</txtclick><tool></tool>")
     }
 }
 

@@ -20,6 +20,10 @@ struct WidgetCommand: ParsableCommand {
               belfry widget --format tmux
               belfry widget --format waybar --bots ops,sage --watch
               belfry widget --format json | jq -r .state
+              belfry widget --open --bots ops,sage
+
+            A click opens a terminal ($TERMINAL, or the desktop's own): blocks of i3bar and swaybar, of i3blocks with \
+            --watch, and what polybar and genmon are sent know that by themselves; the snippets do it for Waybar and tmux.
 
             Formats: waybar; i3 (a block for i3blocks), i3bar (all of i3bar's and swaybar's protocol); polybar; tmux; \
             genmon (Xfce); json. Snippets for each bar are in config/bars/.
@@ -38,13 +42,20 @@ struct WidgetCommand: ParsableCommand {
     var watch = false
     @Flag(help: "Use ASCII marks.")
     var ascii = false
+    @Flag(
+        help: """
+            Open a terminal with the view of runs, or with a chat with the first of the bots that has something to say: \
+            for a click.
+            """)
+    var open = false
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if let bots, bots.split(separator: ",").isEmpty {
             throw ValidationError("--bots names bots, such as ops,sage")
         }
-        if format == .i3bar, !watch, !common.json {
+        if open, watch { throw ValidationError("--open and --watch exclude each other") }
+        if format == .i3bar, !watch, !open, !common.json {
             throw ValidationError("--format i3bar is a stream: add --watch, or use --format i3")
         }
     }
@@ -52,6 +63,7 @@ struct WidgetCommand: ParsableCommand {
     func run() throws {
         let names = bots.map { $0.split(separator: ",").map(String.init) }
         let form = common.json ? BarFormat.json : format
+        if open { return try WidgetOpening(bots: names).run(common) }
         if watch {
             try WidgetWatcher(common, form, bots: names, hasGlyphs: !ascii).run()
         }
@@ -161,11 +173,67 @@ struct WidgetReading {
         }
     }
 
+    /// The bots as they are now.
+    static func bots(of names: [String], from client: DaemonClient) throws(APIError) -> [BarBot] {
+        try bots(named: names, client)
+    }
+
     /// `next: backup 03:00, in 9 h`.
     private func nextSlot() throws(APIError) -> String? {
         let status = try client.ask(Endpoints.status())
         guard let at = status.nextAt, let job = status.nextJob else { return nil }
         return NextSlots.line(job, at.moment, in: zone, at: .now)
+    }
+}
+
+/// What a click on a widget opens.
+struct WidgetOpening {
+    /// Whose widget it is; nil: the runs'.
+    var bots: [String]?
+
+    /// Opens a terminal with it.
+    func run(_ common: CommonOptions) throws {
+        guard let bots, let first = bots.first else {
+            // It is opened also where no daemon runs, and says so.
+            return try TerminalWindow.open(["watch"], client: try? common.client().socket)
+        }
+        let client = try common.client()
+        let known = try WidgetReading.bots(of: bots, from: client)
+        let wanted = known.first { $0.status == "blocked" } ?? known.first { $0.unread > 0 }
+        try TerminalWindow.open(["chat", wanted?.name ?? first], client: client.socket)
+    }
+}
+
+/// The clicks that a bar writes on standard input.
+struct WidgetClicks {
+    /// What to wait for; nil once the bar has closed it, and where a person tries it at a terminal.
+    private(set) var descriptor: Int32? = isatty(STDIN_FILENO) == 1 ? nil : STDIN_FILENO
+    private var rest: [UInt8] = []
+    private static let longestLine = 65_536
+
+    /// The clicks that have come since the last look.
+    mutating func take() -> [BarClick] {
+        var clicks: [BarClick] = []
+        while let descriptor {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&waiting, 1, 0) == 1 else { break }
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = unsafe read(descriptor, &bytes, bytes.count)
+            if count <= 0 {
+                if count < 0, errno == EINTR { continue }
+                self.descriptor = nil
+                break
+            }
+            rest += bytes[..<count]
+            while let end = rest.firstIndex(of: 0x0A) {
+                if let click = BarClick(String(decoding: rest[..<end], as: UTF8.self)) {
+                    clicks.append(click)
+                }
+                rest.removeFirst(end + 1)
+            }
+            if rest.count > Self.longestLine { rest = [] }
+        }
+        return clicks
     }
 }
 
@@ -176,6 +244,8 @@ final class WidgetWatcher {
     private let bots: [String]?
     private let hasGlyphs: Bool
     private var last: String?
+    /// Nil: the bar writes none.
+    private var clicks: WidgetClicks?
     private let clock = ContinuousClock()
     /// A bar need not be redrawn more often.
     private static let pace = Duration.milliseconds(500)
@@ -183,10 +253,13 @@ final class WidgetWatcher {
 
     init(_ common: CommonOptions, _ format: BarFormat, bots: [String]?, hasGlyphs: Bool) {
         (self.common, self.format, self.bots, self.hasGlyphs) = (common, format, bots, hasGlyphs)
+        clicks = format == .i3bar || format == .i3 ? WidgetClicks() : nil
     }
 
     /// Prints until the reader has closed its end; what the daemon refuses for good ends it.
     func run() throws -> Never {
+        // Windows that were opened end without anybody who waits for it.
+        if clicks != nil { signal(SIGCHLD, SIG_IGN) }
         if let header = format.header { StandardOutput.print(header) }
         while true {
             do throws(APIError) {
@@ -214,11 +287,24 @@ final class WidgetWatcher {
             show(reading.content(at: .now))
             let end = clock.now + Self.pace
             let wait: Duration = reading.isMoving(at: .now) ? .seconds(5) : .seconds(30)
-            isOld = try take(feed.next(timeout: wait), &reading)
+            isOld = try take(feed.next(timeout: wait, or: clicks?.descriptor), &reading)
+            open(clicks?.take() ?? [], client.socket)
             // What comes within the pace is one change.
             while clock.now < end {
                 let more = try feed.next(timeout: end - clock.now)
                 if more != .nothing, try take(more, &reading) { isOld = true }
+            }
+        }
+    }
+
+    /// Opens what was clicked on: nobody reads what a bar's program complains of.
+    private func open(_ clicked: [BarClick], _ socket: String) {
+        for click in clicked {
+            let words = click.bot.map { ["chat", $0] } ?? ["watch"]
+            do throws(APIError) {
+                try TerminalWindow.open(words, client: socket)
+            } catch {
+                StandardError.print("belfry: \(error.message)")
             }
         }
     }
