@@ -207,7 +207,7 @@ extension ConfigurationReader {
 
     /// Reads the secrets that a key names; one that can't be read is a fault, or leaves the channel or the bot out.
     func read(_ field: Field, of key: String, into secrets: inout ReadSecrets) {
-        for (field, source) in secretSources(field, of: key) {
+        for (field, source) in secretSources(field) {
             secrets.sources[key, default: []].append(source)
             do {
                 secrets.contents[key, default: []].append(try readSecret(source))
@@ -243,20 +243,19 @@ extension ConfigurationReader {
     }
 
     /// One secret, or a list of them while one replaces another.
-    private func secretSources(
-        _ field: Field, of key: String
-    ) -> [(field: Field, source: SecretSource)] {
+    private func secretSources(_ field: Field) -> [(field: Field, source: SecretSource)] {
         let fields = !field.isList ? [field] : field.list() ?? []
-        return fields.compactMap { field in secretSource(field, of: key).map { (field, $0) } }
+        return fields.compactMap { field in secretSource(field).map { (field, $0) } }
     }
 
-    private func secretSource(_ field: Field, of key: String) -> SecretSource? {
+    private func secretSource(_ field: Field) -> SecretSource? {
         if let text = field.scalar {
             field.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
             field.fault(
                 "do not write a secret in this file",
                 hint:
-                    "write \(key): { file: /path }, { credential: NAME }, { env: NAME } or { service: NAME }")
+                    "write \(field.name): { file: /path }, { credential: NAME }, { env: NAME } or { service: NAME }"
+            )
             return nil
         }
         guard let fields = field.record(keys: ["file", "credential", "env", "service"]) else { return nil }

@@ -136,7 +136,7 @@ import Testing
         ),
         (
             "{ backend: openclaw, url: \"ws://127.0.0.1:1\", token: sk-1 }",
-            "do not write a secret in this file; write"
+            "do not write a secret in this file; write token: { file: /path }"
         ),
         ("{ backend: anthropic, model: m, key: { file: /key }, token: { file: /key } }", "has no such key"),
         ("{ backend: antropic }", "did you mean \"anthropic\"?"),
