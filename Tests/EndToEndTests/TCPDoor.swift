@@ -318,13 +318,16 @@ import Testing
     /// Issue 16, 3 and 4: a link preview answers nothing, and whoever presses a button answers once.
     @Test func `answers a question by the link in its notice, once`() async throws {
         let (belfry, port) = try await start("{ address: 127.0.0.1:0, url: 'https://links.example' }")
-        let asking = Task { try await belfry.run("confirm", "Deploy <b>now</b>?", "--choices", "yes,no") }
+        let asking = Task {
+            try await belfry.run("confirm", "Deploy <b>now</b>?", "--choices", "yes,no", "--after", "30m")
+        }
         let link = try await belfry.shell(
             "until grep -oE 'https://links.example/q/[A-Za-z0-9._-]+' notes | head -n 1 | grep .; do :; done")
         let path = try #require(link.lines.first?.trimmingPrefix("https://links.example"))
         let url = "http://127.0.0.1:\(port)\(path)"
         let page = try await curl(belfry, url)
         #expect(page.status == "200" && page.text.contains("Deploy &lt;b&gt;now&lt;/b&gt;?"), "\(page)")
+        #expect(page.text.contains(/<p>Open until \d{4}-\d\d-\d\d \d\d:\d\d UTC<\/p>/), "\(page)")
         #expect(!page.text.contains("<script") && page.text.contains("value=\"yes\""))
         #expect(try await belfry.json("questions").list.first?["state"].text == "open")
         let forged = try await curl(belfry, "-d answer=yes \(url.dropLast())0")

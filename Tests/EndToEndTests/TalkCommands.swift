@@ -11,6 +11,8 @@ import Testing
         #expect(all.map { $0["text"].text } == ["from\nstandard input", "the tape is full"])
         #expect(try await belfry.json("messages", "ops").list.map { $0["id"] } == [said["id"]])
         #expect(try await belfry.json("messages", "--search", "STANDARD").list.count == 1)
+        #expect(try await belfry.json("messages", "--search", "STANDARD", "--bot", "ops").list.isEmpty)
+        #expect(try await belfry.run("messages", "ops", "--bot", "other").code == 2)
         #expect(said["thread"].text == "tapes")
         #expect(said["from"].text == "bot")
         #expect(said["read"] == .bool(false))

@@ -144,11 +144,17 @@ struct QuestionPage {
             form +=
                 "\n<p><input name=\"text\" aria-label=\"Answer\" maxlength=\"4000\"> <button>Send</button></p>"
         }
-        let deadline = question.deadline.map { "<p>Until \(escaped($0.iso8601))</p>" } ?? ""
+        let deadline = question.deadline.map { "<p>Open until \(minute(of: $0))</p>" } ?? ""
         return page(
             200, "Question",
             "<h1>\(escaped(question.asker)) asks</h1>\n<p class=\"text\">\(escaped(question.text))</p>\n\(deadline)\n"
                 + "<form method=\"post\">\n\(form)\n</form>")
+    }
+
+    /// `2026-03-29 01:00 UTC`: who reads it may be in any zone.
+    private static func minute(of moment: Moment) -> String {
+        let text = moment.iso8601
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
     }
 
     /// A sentence.

@@ -177,16 +177,21 @@ struct MessageListCommand: ParsableCommand {
             Ids are shown by their last eight digits, which all commands accept. A dot
             marks unread messages, a star pinned ones.
 
-            A search finds messages with the given words, or else with words that begin
-            with them: best matches first, or newest first if more than 10,000 match.
+            A search finds messages with all of the given words; a word that no message
+            has stands for those that begin with it. Best matches come first, or the
+            newest if more than 10,000 match.
 
               belfry messages list ops --json
               belfry messages ops --limit 5
-              belfry messages --search tape
+              belfry messages --search tape --bot ops --since 7d
             """)
 
     @Argument(help: "Only messages of this bot.", completion: Completions.bots)
     var bot: String?
+    @Option(
+        name: .customLong("bot"),
+        help: ArgumentHelp("The same as the argument.", valueName: "bot"), completion: Completions.bots)
+    var ofBot: String?
     @Option(help: ArgumentHelp("Only messages that contain this text.", valueName: "text"))
     var search: String?
     @Option(
@@ -203,11 +208,12 @@ struct MessageListCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit is a number from 1 up") }
+        if let bot, let ofBot, bot != ofBot { throw ValidationError("name one bot, not two") }
     }
 
     func run() throws {
         var query = MessagesQuery()
-        query.bot = bot
+        query.bot = bot ?? ofBot
         query.search = search
         query.limit = limit ?? (export == nil ? 20 : .max)
         if let since { query.since = try SinceArgument.moment(since) }
