@@ -165,6 +165,10 @@ enum ProgressFuzz {
         "pmstatus:hello:@.0000:Unpacking hello\n",
         "{\"stats\":{\"bytes\":@,\"totalBytes\":100}}\n", "time=00:00:@.00 bitrate=1\r",
         "   ━━━━━━━━ @.0/100.0 kB 1.2 MB/s eta 0:00:01\r",
+        "#@ [build @/100] RUN make\n#@ DONE 0.1s\n", "Step @/100 : RUN make\n",
+        "aaaaaaaaaa@@: Pulling fs layer\naaaaaaaaaa@@: Pull complete\n",
+        "Progress: @.0 % (libc6:amd64)\n", "status: hello@: installed\n",
+        "{\"type\":\"progress_percent\",\"msgid\":\"check\",\"current\":@,\"total\":100}\n",
     ]
 
     private static let numbers = [
@@ -192,6 +196,7 @@ enum ProgressFuzz {
         "  3072K ........ 9% 1.03G 0s\n",
         "62\n", "tar: Write checkpoint 1000\n", "62914560 bytes (63 MB, 60 MiB) copied, 1 s, 62 MB/s\r",
         "#5 12.3MB / 40MB 1.2s\n", "download:PROG {\"downloaded_bytes\":5,\"total_bytes\":9}\n", "日本語 50%\n",
-        "\u{202E}evil 3/4\n",
+        "\u{202E}evil 3/4\n", "#7 [build 2/5] RUN x\n", "#7 CACHED\n", "Step ", "Successfully built ",
+        "a1b2c3d4e5f6: Pull complete\n", "Progress: ", " % (",
     ].map { Array($0.utf8) }
 }

@@ -2,18 +2,34 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `the hook of a shell` {
-    @Test func `notifies of a command that took long enough, and how it ended`() async throws {
+    /// How each shell is started without anybody's settings, with the prompt `ready `, and how it reads the hook.
+    private static let shells: [(name: String, start: String, reading: String)] = [
+        ("bash", "PS1='ready ' bash --norc --noprofile -i", ". ./hook"),
+        ("zsh", "PS1='ready ' zsh -f -i", ". ./hook"),
+        (
+            "fish", "fish --no-config -i --init-command 'function fish_prompt; echo -n \"ready \"; end'",
+            "source hook"
+        ),
+    ]
+
+    @Test(arguments: shells)
+    func `notifies of a command that took long enough, and how it ended`(
+        _ shell: (name: String, start: String, reading: String)
+    ) async throws {
+        // One that is not installed is not asked.
+        guard try await Shell.run("command -v \(shell.name)", in: "/") == 0 else { return }
         let belfry = try await Belfry.start()
         let events = try belfry.events()
         try belfry.write(
-            #"[["wait","ready"],["type",". ./hook\r"],["wait","ready"],["type","false --long\r"],["wait","ready"],"#
-                + #"["type","exit 0\r"]]"#,
+            (#"[["wait","ready"],["type","READ\r"],["wait","ready"],["type","false --long\r"],["wait","ready"],"#
+                + #"["type","exit 0\r"]]"#).replacing("READ", with: shell.reading),
             to: "steps")
         let answer = try await belfry.shell(
             """
-            belfry shell-hook bash --after 0s >hook
-            exec env TERM=dumb PS1='ready ' HISTFILE= '\(try PythonTools.interpreter())' \
-            '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" bash --norc --noprofile -i
+            belfry shell-hook \(shell.name) --after 0s >hook
+            export TERM=dumb HISTFILE= XDG_DATA_HOME=$PWD
+            exec '\(try PythonTools.interpreter())' \
+            '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" env \(shell.start)
             """)
         #expect(try answer.json()["failed"] == nil)
         var said: [String] = []
@@ -43,13 +59,19 @@ import Testing
 
     @Test func `says nothing of programs one sits in, nor of what was interrupted`() async throws {
         let belfry = try await Belfry.start()
-        for (line, code) in [("vim notes", "0"), ("sudo /usr/bin/less x", "0"), ("make", "130")] {
+        for (line, code) in [
+            ("vim notes", "0"), ("sudo /usr/bin/less x", "0"), ("make", "130"), ("python3 -i", "0"),
+            ("bash", "1"),
+        ] {
             let answer = try await belfry.run("shell-report", "--code", code, "--seconds", "60", "--", line)
             #expect(answer.code == 0)
         }
         try await belfry.run("shell-report", "--code", "0", "--seconds", "72", "--", "FOO=1 make -j4 all")
         let messages = try await belfry.json("messages").list
         #expect(messages.map { $0["text"].text } == ["FOO=1 make -j4 all\ndone in 1 min 12 s"])
+        // What works is notified of, by whatever it is interpreted.
+        try await belfry.run("shell-report", "--code", "0", "--seconds", "61", "--", "python3 -u train.py")
+        #expect(try await belfry.json("messages").list.count == 2)
         #expect(messages.first?["thread"].text == "shell")
     }
 }

@@ -11,8 +11,8 @@ struct ShellHookCommand: ParsableCommand {
         abstract: "Prints a script for your shell that notifies you when a long command has ended.",
         discussion: """
             Evaluate it in the file your shell reads at startup. Commands shorter than --after cost \
-            nothing; editors, pagers and other interactive programs are left out (the list is \
-            $BELFRY_HOOK_IGNORE, names separated by blanks, where it is set).
+            nothing; editors, pagers and other interactive programs are left out, and shells and interpreters \
+            without a script (the list is $BELFRY_HOOK_IGNORE, names separated by blanks, where it is set).
 
               belfry shell-hook bash                       print it
               eval "$(belfry shell-hook bash)"             in ~/.bashrc
@@ -160,11 +160,16 @@ struct ShellReportCommand: ParsableCommand {
     ) -> NotifyRequest? {
         let words = line.split { $0 == " " || $0 == "\n" || $0 == "\t" }
         let leads: Set<Substring> = ["sudo", "doas", "env", "time", "nice"]
-        let program = words.first { !$0.contains("=") && !leads.contains($0) }
-        let name = program.map { String($0.split(separator: "/").last ?? $0) } ?? ""
-        let ignored = environment["BELFRY_HOOK_IGNORE"]?.split(separator: " ").map(String.init) ?? sittingIn
+        let place = words.firstIndex { !$0.contains("=") && !leads.contains($0) }
+        let name = place.map { String(words[$0].split(separator: "/").last ?? words[$0]) } ?? ""
         // Ctrl-C was pressed by whoever sits there.
-        guard !name.isEmpty, !ignored.contains(name), code != interrupted else { return nil }
+        guard let place, !name.isEmpty, code != interrupted else { return nil }
+        if let ignored = environment["BELFRY_HOOK_IGNORE"] {
+            guard !ignored.split(separator: " ").contains(name[...]) else { return nil }
+        } else {
+            let hasWork = words[(place + 1)...].contains { !$0.hasPrefix("-") }
+            guard !sittingIn.contains(name), hasWork || !interpreters.contains(name) else { return nil }
+        }
         let took = Duration.seconds(seconds).words
         let end = code == 0 ? "done in \(took)" : "failed after \(took): exit code \(code)"
         var request = NotifyRequest(text: "\(PlainText.preview(line, limit: 200))\n\(end)")
@@ -174,11 +179,16 @@ struct ShellReportCommand: ParsableCommand {
     }
 
     private static let interrupted: Int32 = 130
+    /// One sits in them unless they are given a script, or a command.
+    private static let interpreters = [
+        "bash", "zsh", "fish", "sh", "dash", "python", "python3", "ipython", "node", "psql", "sqlite3", "irb",
+        "lua",
+    ]
     private static let sittingIn = [
-        "belfry", "bash", "zsh", "fish", "sh", "vi", "vim", "nvim", "nano", "emacs", "micro", "hx", "less",
+        "belfry", "vi", "vim", "nvim", "nano", "emacs", "micro", "hx", "less",
         "more",
         "most", "man", "top", "htop", "btop", "watch", "ssh", "mosh", "tmux", "screen", "fg", "tail",
         "journalctl",
-        "su", "python", "python3", "ipython", "node", "psql", "sqlite3", "mc", "ranger", "lazygit", "tig",
+        "su", "mc", "ranger", "lazygit", "tig",
     ]
 }
