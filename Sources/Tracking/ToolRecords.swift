@@ -4,6 +4,8 @@
 struct ToolRecords: Sendable {
     /// So many names are remembered, each of at most so many bytes.
     static let mostNames = 10_000, longestName = 256
+    /// A build of the older builder has no more steps.
+    private static let mostSteps = 1000.0
 
     private let tool: ProgressReading.Tool
     private let total: Double?
@@ -264,7 +266,7 @@ struct ToolRecords: Sendable {
         if record.first == UInt8(ascii: "#") { return countVertex(record) }
         if record.starts(with: Array("Step ".utf8)) { return countOldStep(record.dropFirst(5)) }
         if let steps = stages[[]], record.starts(with: Array("Successfully built ".utf8)) {
-            for step in 1...Int(steps) { done.insert(Array("\(step)".utf8)) }
+            for step in 1...Int(min(steps, Self.mostSteps)) { done.insert(Array("\(step)".utf8)) }
         }
         guard let colon = record.firstIndex(of: 0x3A),
             record.distance(from: record.startIndex, to: colon) == 12
@@ -284,7 +286,7 @@ struct ToolRecords: Sendable {
             separator: UInt8(ascii: "/"))
         guard parts.count == 2, let number = ReportNumber.decimal(parts[0]),
             let steps = ReportNumber.decimal(parts[1]),
-            number >= 1, number <= steps, steps <= 1000
+            number >= 1, number <= steps, steps <= Self.mostSteps
         else { return }
         stages[[]] = steps
         for past in 1..<Int(number) { done.insert(Array("\(past)".utf8)) }

@@ -86,6 +86,8 @@ import Tracking
             ).compactMap(\.self) == [0, 0, 0.25, 0.25, 0.5, 0.5])
         #expect(progress("Step 1/4 : FROM debian", "Step 3/4 : RUN make", by: .docker) == [0, 0.5])
         #expect(progress("Step 1/0 : x", "Step 0/-1 : x", by: .docker) == [])
+        let huge = "#5 [1/\(String(repeating: "9", count: 40))] FROM x"
+        #expect(progress(huge, "Successfully built x", by: .docker).allSatisfy { ($0 ?? 0) < 0.01 })
         #expect(
             progress(
                 "a1b2c3d4e5f6: Pulling fs layer", "b1b2c3d4e5f6: Pulling fs layer",
