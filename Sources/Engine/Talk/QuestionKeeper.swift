@@ -24,7 +24,8 @@ package actor QuestionKeeper: Keeper {
     /// Whether a question is open: only then events matter.
     private let isWaiting = Atomic(false)
     private var deadlines = QuestionDeadlines()
-    /// Those of an earlier daemon, outside of any run, until it was looked at who still waits for them; nil: not known yet.
+    /// Those of an earlier daemon since the machine started, outside of any run, until it was looked at who still waits for
+    /// them; nil: not known yet.
     private var inherited: Set<String>?
     /// When this keeper began, since boot.
     private let began: Duration
@@ -116,8 +117,14 @@ package actor QuestionKeeper: Keeper {
     }
 
     /// Withdraws what an earlier daemon was asked by programs that ended before they could ask this one.
+    ///
+    /// What was asked before the machine started stays open: not its asker gave it up, the power was cut.
     private func withdrawInherited(_ open: inout [QuestionRecord]) async throws(LedgerError) {
-        let left = (inherited ?? Set(open.filter { $0.run == nil }.map(\.id))).intersection(open.map(\.id))
+        if inherited == nil {
+            let start = loop.clock.now - loop.clock.sinceBoot
+            inherited = Set(open.filter { $0.run == nil && $0.question.askedAt >= start }.map(\.id))
+        }
+        let left = inherited?.intersection(open.map(\.id)) ?? []
         inherited = left
         guard !left.isEmpty, loop.clock.sinceBoot >= began + Self.patience else { return }
         for record in open where left.contains(record.id) && !askers.waits(for: record.id) {

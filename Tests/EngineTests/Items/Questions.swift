@@ -95,10 +95,11 @@ import Tracking
         }
     }
 
+    /// The machine of a tower has been running for a minute.
     @Test(arguments: [true, false])
     func `of an earlier daemon is withdrawn unless its asker asks again`(asksAgain: Bool) async throws {
         let folder = try TemporaryFolder()
-        try await Tower.run(in: folder, keepers: []) { tower in
+        try await Tower.run(in: folder, at: at("11:59:30"), keepers: []) { tower in
             _ = try await tower.control.ask(asking())
         }
         try await Tower.run(in: folder, at: at("12:00:00"), keepers: [.questions]) { tower in
@@ -117,6 +118,22 @@ import Tracking
             }
             #expect(try await tower.ledger.question(id: other.id)?.end == nil, "its asker was never lost")
             withExtendedLifetime(claim) {}
+        }
+    }
+
+    @Test func `outlives the power of the machine, whoever asked it`() async throws {
+        let folder = try TemporaryFolder()
+        try await Tower.run(in: folder, at: at("11:58:30"), keepers: []) { tower in
+            _ = try await tower.control.ask(asking())
+        }
+        try await Tower.run(in: folder, at: at("12:00:00"), keepers: [.questions]) { tower in
+            var other = asking(.seconds(3600))
+            other.id = freshID()
+            _ = try await tower.control.ask(other)
+            while await tower.clock.nextSleeper() != at("13:00:00") {}
+            tower.clock.advance(to: at("13:00:00"))
+            try await tower.until { try await tower.ledger.question(id: other.id)?.end != nil }
+            #expect(try await end(tower) == nil)
         }
     }
 
