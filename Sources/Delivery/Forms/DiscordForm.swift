@@ -37,12 +37,7 @@ package struct DiscordForm: HTTPLevelForm {
     }
 
     private func body(of notice: Notice, at now: Moment) -> [UInt8] {
-        let links = (notice.links ?? []).map {
-            "[\(FormText.fit($0.label, to: 80, as: .markdown))](\($0.url))"
-        }.joined(separator: " · ")
-        let room = Self.longestText - (links.isEmpty ? 0 : links.utf16.count + 1)
-        let body = [FormText.markdown(bodyOf: notice, to: room), links].filter { !$0.isEmpty }
-            .joined(separator: "\n")
+        let body = FormText.markdown(withLinksOf: notice, to: Self.longestText)
         let embed = JSON.object([
             "title": .string(FormText.fit(notice.title, to: Self.longestTitle, as: .markdown)),
             "description": body.isEmpty ? nil : .string(body),

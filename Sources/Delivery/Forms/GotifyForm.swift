@@ -38,8 +38,13 @@ package struct GotifyForm: HTTPForm {
             "message": .string(text),
             "priority": .int(priority(notice)),
             "extras": .object([
-                "client::display": .object(["contentType": .string(isMarked ? "text/markdown" : "text/plain")]
-                )
+                "client::display": .object([
+                    "contentType": .string(isMarked ? "text/markdown" : "text/plain")
+                ]),
+                // A click on it opens the first page.
+                "client::notification": notice.links?.first.map {
+                    .object(["click": .object(["url": .string($0.url)])])
+                },
             ]),
         ]).bytes
     }

@@ -82,6 +82,8 @@ package struct MailForm: ProgramForm {
         if let command = bulletin.wholeCommand, text != words.spoken {
             mail.append("\n\nThe text is cut here. All of it: \(command)")
         }
+        let links = NoticeLink.lines(NoticeLink.links(of: notice, besides: text))
+        if !links.isEmpty { mail.append("\n" + links) }
         let run = bulletin.object("run")
         if bulletin.standing == .wrong, let tail = run?["outputTail"]?.text, !tail.isEmpty {
             mail.append(

@@ -52,6 +52,7 @@ package struct NtfyForm: HTTPForm {
             "priority": .int(priority(notice)),
             "tags": .array([.string(bulletin.emblem)]),
             "sequence_id": .string(bulletin.sequence),
+            "click": notice.links?.first.map { .string($0.url) },
             "actions": actions(notice),
         ]).bytes
     }

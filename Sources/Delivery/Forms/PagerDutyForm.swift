@@ -55,6 +55,12 @@ package struct PagerDutyForm: HTTPForm {
                 ]),
             ]),
             "client": .string("Belfry"),
+            "links": notice.links.flatMap { links in
+                links.isEmpty
+                    ? nil
+                    : .array(
+                        links.map { .object(["href": .string($0.url), "text": .string($0.label)]) })
+            },
         ]).bytes
     }
 

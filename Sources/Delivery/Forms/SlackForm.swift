@@ -45,18 +45,22 @@ package struct SlackForm: HTTPForm {
         ])
     }
 
-    /// A line with the links, which no text of a bot could make: a button would need an app of its own.
+    /// A line with the links: a button would need an app of its own.
     private static func links(_ notice: Notice) -> [JSON] {
         guard let links = notice.links, !links.isEmpty else { return [] }
-        let text = links.map {
-            "<\(FormText.html($0.url))|\(FormText.fit($0.label, to: 80, as: .entities).replacing("|", with: "/"))>"
-        }.joined(separator: " · ")
-        return [
-            .object([
-                "type": .string("section"),
-                "text": .object(["type": .string("mrkdwn"), "text": .string(text)]),
+        let pieces = links.map { link in
+            JSON.object([
+                "type": .string("link"), "url": .string(link.url),
+                "text": .string(FormText.fit(link.label, to: 80)),
             ])
-        ]
+        }
+        let gap = JSON.object(["type": .string("text"), "text": .string(" · ")])
+        return [richText(pieces.flatMap { [gap, $0] }.dropFirst() + [])]
+    }
+
+    private static func richText(_ elements: [JSON]) -> JSON {
+        let section = JSON.object(["type": .string("rich_text_section"), "elements": .array(elements)])
+        return .object(["type": .string("rich_text"), "elements": .array([section])])
     }
 
     /// Text in its styles, in which no character is a mark: Slack's mrkdwn has no way to escape one; nil: there is none.
@@ -77,9 +81,7 @@ package struct SlackForm: HTTPForm {
                 ])
             }
         }
-        guard !elements.isEmpty else { return nil }
-        let section = JSON.object(["type": .string("rich_text_section"), "elements": .array(elements)])
-        return .object(["type": .string("rich_text"), "elements": .array([section])])
+        return elements.isEmpty ? nil : richText(elements)
     }
 
     private static func block(_ type: String, _ text: String) -> JSON {
@@ -97,7 +99,7 @@ package struct SlackForm: HTTPForm {
             "color": .string(bulletin.colourCode),
             "fallback": .string(FormText.fit(bulletin.headline, to: Self.longestText)),
             "title": .string(FormText.fit(notice.title, to: Self.longestTitle)),
-            "text": .string(FormText.markdown(bodyOf: notice, to: Self.longestText)),
+            "text": .string(FormText.markdown(withLinksOf: notice, to: Self.longestText)),
         ])
     }
 

@@ -234,6 +234,16 @@ package struct NoticeLink: Hashable, Codable, Sendable {
             })
     }
 
+    /// Those of a notice that its text, as it is shown, does not hold already.
+    static func links(of notice: Notice, besides shown: String) -> [NoticeLink] {
+        (notice.links ?? []).filter { !shown.contains($0.url) }
+    }
+
+    /// The links in Markdown, in one line.
+    static func markdown(_ links: [NoticeLink]) -> String {
+        links.map { "[\(FormText.fit($0.label, to: 80, as: .markdown))](\($0.url))" }.joined(separator: " · ")
+    }
+
     /// The links as lines of text, behind a line feed; empty where there are none.
     package static func lines(_ links: [NoticeLink]) -> String {
         links.map { "\n\($0.label): \($0.url)" }.joined()

@@ -76,8 +76,29 @@ import Tracking
         let ntfy = try #require(JSON(parsing: try Sample.ntfy().render(bulletin)[...]))
         #expect(ntfy["actions"]?[0]?["action"]?.text == "view" && ntfy["actions"]?[1]?["url"]?.text == no.url)
         let slack = try #require(JSON(parsing: try Sample.slack().render(bulletin)[...]))
-        let block = try #require(slack["attachments"]?[0]?["blocks"]?.elements.last?["text"])
-        #expect(block["type"]?.text == "mrkdwn")
-        #expect(block["text"]?.text == "<\(yes.url)|Yes &lt;now&gt;> · <\(no.url)|No>")
+        let line = try #require(slack["attachments"]?[0]?["blocks"]?.elements.last?["elements"]?[0])
+        #expect(line["elements"]?.elements.map { $0["text"]?.text } == ["Yes <now>", " · ", "No"])
+        #expect(
+            line["elements"]?[0]?["url"]?.text == yes.url && line["elements"]?[0]?["type"]?.text == "link")
+    }
+
+    @Test func `are what services have for pages elsewhere, and stand in no text twice`() throws {
+        var shown = notice([yes, no])
+        func bulletin() -> Bulletin {
+            Bulletin(Matter(.test(channel: nil)), at: Sample.noon, notice: shown, objects: [])
+        }
+        #expect(try Sample.ntfy().json(bulletin())?["click"]?.text == yes.url)
+        let gotify = try Sample.gotify().json(bulletin())?["extras"]?["client::notification"]?["click"]
+        #expect(gotify?["url"]?.text == yes.url)
+        #expect(try Sample.pagerDuty().json(bulletin())?["links"]?[1]?["href"]?.text == no.url)
+        func mattermost() throws -> String {
+            try Sample.mattermost().json(bulletin())?["attachments"]?[0]?["text"]?.text ?? ""
+        }
+        #expect(try mattermost() == "Deploy?\n[Yes \\<now\\>](\(yes.url)) · [No](\(no.url))")
+        shown.body = "Yes: \(yes.url)"
+        #expect(try mattermost().hasSuffix("\n[No](\(no.url))"))
+        #expect(
+            try sent(try Sample.matrix(), shown)["body"]?.text?.hasSuffix("\(yes.url)\nNo: \(no.url)") == true
+        )
     }
 }
