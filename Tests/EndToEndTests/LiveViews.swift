@@ -11,7 +11,7 @@ import Testing
         _ steps: String, _ words: String = "watch", isIdle: Bool = false
     ) async throws -> JSON {
         let belfry = try await Belfry.start("jobs: { long: { schedule: manual, shell: 'sleep 1000' } }")
-        if words == "watch", !isIdle { try await belfry.run("run", "long") }
+        if words.hasPrefix("watch"), !isIdle { try await belfry.run("run", "long") }
         try belfry.write(steps, to: "steps")
         let answer = try await belfry.shell(
             """
@@ -48,6 +48,18 @@ import Testing
         #expect(seen["code"].number == code)
         #expect(seen["text"].text?.contains("^") == false)
         #expect(seen["canonical"] == .bool(true) && seen["echo"] == .bool(true))
+    }
+
+    @Test(arguments: [2, 15, 1], ["watch --osc always", "run long --follow --osc always"])
+    func `takes its progress away from the terminal's tab at a signal`(
+        signal: Int, words: String
+    ) async throws {
+        let steps = #"[["wait","\u001b]9;4;3\u001b\\"],["signal",NUMBER]]"#
+        let seen = try await play(steps.replacing("NUMBER", with: "\(signal)"), words)
+        #expect(seen["code"].number == 128 + Double(signal))
+        let text = try #require(seen["text"].text)
+        let shown = try #require(text.ranges(of: "\u{1B}]9;4;3\u{1B}\\").last)
+        #expect(text[shown.upperBound...].contains("\u{1B}]9;4;0\u{1B}\\"), "\(text)")
     }
 
     @Test func `gives the terminal back while it is stopped, and takes it again`() async throws {

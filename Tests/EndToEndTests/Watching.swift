@@ -116,7 +116,7 @@ import Testing
             [["wait","long#1"],["raw",true],["run","kill -9 $(cat pid)"],["raw",false],["wait","same"]]
             """#,
             """
-            stty -a >before; sh -c 'echo $$ >pid; exec belfry watch'
+            stty -a >before; sh -c 'echo $$ >pid; exec belfry watch --osc always'
             until stty -a | cmp -s - before; do :; done; echo same
             """, in: belfry)
         #expect(seen["code"].number == 0)
@@ -127,5 +127,6 @@ import Testing
         let entered = try #require(text.ranges(of: "\u{1B}[?1049h").last?.lowerBound)
         let left = try #require(text.ranges(of: "\u{1B}[?1049l").last?.lowerBound)
         #expect(left > entered, "the screen of the shell is shown")
+        #expect(text[left...].contains("\u{1B}]9;4;0\u{1B}\\"), "the tab shows no progress")
     }
 }

@@ -72,12 +72,13 @@ struct TerminalGuardCommand: ParsableCommand {
             unsafe tcgetattr(STDOUT_FILENO, &now) == 0 && now.c_lflag == taken.c_lflag
             && now.c_iflag == taken.c_iflag
         guard isAsTaken || isOnScreen else { return }
-        if isAsTaken, unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &saved) != 0 {
-            throw HostError.last("tcsetattr")
-        }
         let reset = Array("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?25h".utf8)
         StandardOutput.write(
             reset + (isOnScreen ? ScreenPainter.leave : []) + (clear.flatMap(Base64.decode) ?? []))
+        // Last: whoever sees these settings sees that all is as it was.
+        if isAsTaken, unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &saved) != 0 {
+            throw HostError.last("tcsetattr")
+        }
         if isOnScreen, !isAsTaken { Self.redrawPrompt() }
     }
 
