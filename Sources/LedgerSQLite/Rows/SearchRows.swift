@@ -163,9 +163,11 @@ final class WordNews: Sendable {
 
     private let missing = Atomic<Int>(0)
     private let isAsked = Atomic<Bool>(false)
+    private let isGivenUp = Atomic<Bool>(false)
 
     /// Whether the next transaction enters them.
     var areDue: Bool {
+        if isGivenUp.load(ordering: .relaxed) { return false }
         let missing = missing.load(ordering: .relaxed)
         return missing >= Self.many || missing > 0 && isAsked.load(ordering: .relaxed)
     }
@@ -183,6 +185,9 @@ final class WordNews: Sendable {
     func add(_ changes: [Change]) {
         for case .insertMessage in changes { add(1) }
     }
+
+    /// The index is damaged: nothing is entered any more.
+    func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
 
     /// They are entered.
     func forget() {

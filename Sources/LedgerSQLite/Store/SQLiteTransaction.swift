@@ -49,7 +49,7 @@ final class SQLiteTransaction: Transaction {
             undo: try Prepared("ROLLBACK TO list", in: database))
         lastEvent = try EventRows.last(in: database)
         committedEvent = lastEvent
-        words.add(try SearchRows.missing(in: database))
+        words.add((try? SearchRows.missing(in: database)) ?? 0)
     }
 
     func begin() throws(LedgerError) {
@@ -59,18 +59,28 @@ final class SQLiteTransaction: Transaction {
 
     func commit() throws(LedgerError) {
         guard let statements else { throw .closed }
-        // While the disk is full the room is for what ends old work.
-        let entersWords = words.areDue && reserve.isThere
-        do throws(StoreFailure) {
-            if entersWords { try statements.enterWords.run() }
-            try statements.commit.run()
-        } catch {
-            throw error.error(path: path)
-        }
-        if entersWords { words.forget() }
-        accepted.removeAll()
+        do throws(StoreFailure) { try statements.commit.run() } catch { throw error.error(path: path) }
         committedEvent = lastEvent
+        accepted.removeAll()
         statements.ordinals.keep()
+        // While the disk is full the room is for what ends old work.
+        if words.areDue, reserve.isThere { try enterWords(statements) }
+    }
+
+    /// Enters the words of messages in their index, in a transaction that holds nothing else: an index that is damaged
+    /// ends it, and must keep nothing else from being written.
+    private func enterWords(_ statements: Statements) throws(LedgerError) {
+        do throws(StoreFailure) {
+            try statements.begin.run()
+            try statements.enterWords.run()
+            try statements.commit.run()
+            words.forget()
+        } catch {
+            try? statements.database.rollback()
+            let error = error.error(path: path)
+            if case .syncFailed = error { throw error }
+            if error != .full { words.giveUp() }
+        }
     }
 
     func rollback() {

@@ -230,3 +230,25 @@ private struct Disk {
         guard await child.status() == 0 else { throw Refused(command: program) }
     }
 }
+
+@Suite struct `an index of words that is damaged` {
+    @Test func `keeps nothing from being written`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("ledger.db")
+        let first = try SQLiteLedger(path: path)
+        try await first.commit([.insertMessage(.sample("m", text: "a tape"))])
+        #expect(try await first.search("tape", bot: nil, since: nil, limit: 1).messages.count == 1)
+        await first.close()
+        try await shell(path, "UPDATE message_words_data SET block = x'00' WHERE id = 10;")
+        let second = try SQLiteLedger(path: path)
+        // More than are entered without a search.
+        for number in 0..<300 {
+            try await second.commit([.insertMessage(.sample("m\(number)", text: "a disk")), .event()])
+        }
+        _ = try? await second.search("disk", bot: nil, since: nil, limit: 1)
+        try await second.commit([.event()])
+        #expect(try await second.lastEvent() == 301)
+        #expect(try await second.messages(bot: nil, search: "disk", limit: 999).count == 300)
+        await second.close()
+    }
+}
