@@ -8,7 +8,7 @@ package enum RunWording {
         let said = saying(of: live)
         switch live.state {
         case .running:
-            guard live.isStale(at: now) else { return said }
+            guard live.isStale(at: now) else { return amounts(live.amount, said) }
             return joined("no report for \(DisplayDuration.text(now - live.updatedAt))", said)
         case .blocked:
             return joined(
@@ -55,6 +55,25 @@ package enum RunWording {
     /// Cut, not rounded: 100 % is shown when all is done and not before.
     package static func percent(_ progress: Double) -> String {
         String(Int((min(max(progress, 0), 1) * 100 + 1e-9).rounded(.down))) + "%"
+    }
+
+    /// `6/12 files, copying`, `34 MB/s, a.txt`: amounts of which is known what is counted, before what is said.
+    private static func amounts(_ amount: WorkAmount?, _ said: String) -> String {
+        guard let amount, let unit = amount.unit else { return said }
+        var words: String
+        if unit == WorkAmount.bytes {
+            guard let rate = amount.rate, rate >= 1 else { return said }
+            words = "\(DisplayBytes.text(rate))/s"
+        } else {
+            // A job may count in halves.
+            words =
+                "\(whole(amount.done))/\(whole(amount.total)) \(CleanText.line(unit, limit: WorkAmount.unitLimit))"
+        }
+        return said.isEmpty ? words : "\(words), \(said)"
+    }
+
+    private static func whole(_ number: Double) -> String {
+        Int64(exactly: number.rounded(.down)).map { "\($0)" } ?? "\(number)"
     }
 
     private static func waitingFor(_ kind: BlockedKind?) -> String {
@@ -215,4 +234,23 @@ package enum DisplayTime {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
+}
+
+/// Amounts of bytes for people, in powers of a thousand: `34 MB`, `1.2 GB`, `640 kB`.
+package enum DisplayBytes {
+    /// Two digits at least where there are as many, rounded.
+    package static func text(_ bytes: Double) -> String {
+        var (value, index) = (max(0, bytes.isFinite ? bytes : 0), 0)
+        while value >= 999.5, index < units.count - 1 {
+            value /= 1000
+            index += 1
+        }
+        if index > 0, value < 9.95 {
+            let tenths = Int64((value * 10).rounded())
+            return "\(tenths / 10).\(tenths % 10) \(units[index])"
+        }
+        return "\(Int64(min(value.rounded(), 1e15))) \(units[index])"
+    }
+
+    private static let units = ["B", "kB", "MB", "GB", "TB", "PB"]
 }

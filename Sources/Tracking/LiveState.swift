@@ -31,6 +31,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     ///
     /// Never falls within a phase.
     public var progress: Double?
+    /// How much is done of ``progress``, and how fast; absent where the job reports no amounts.
+    public var amount: WorkAmount?
     /// The stretch of work it is in; cleaned of control characters, at most 64 characters.
     public var phase: String?
     /// The last line for people; cleaned of control characters, at most 200 characters.
@@ -192,6 +194,7 @@ extension LiveState {
     /// - Throws: `EncodingError` for a number that is not one.
     package func write(to writer: inout JSONWriter) throws {
         try writer.object { writer in
+            try writer.member("amount", encoding: amount, sorted: true)
             writer.member("attempt", attempt)
             try writer.member("belief", encoding: belief, sorted: true)
             writer.member("blockedKind", blockedKind?.rawValue)

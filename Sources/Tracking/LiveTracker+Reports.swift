@@ -63,6 +63,7 @@ extension LiveTracker {
         if reported < live.progress ?? 0, turnsToOtherWork(report, from: source) { startStretch(stretch + 1) }
         total = report.total ?? total
         progressSource = source
+        if reported >= live.progress ?? 0 { applyAmount(report, at: now) }
         live.progress = max(reported, live.progress ?? 0)
         if let highest, reported < highest, live.progress == reported { self.highest = nil }
         if highest != nil, let progress = live.progress {
@@ -71,6 +72,19 @@ extension LiveTracker {
                 trace.note(progress, at: Double((now - workedFrom).microseconds) / 1_000_000)
             }
         }
+    }
+
+    /// Keeps what the progress is counted in; of a job that reports parts of one alone, nothing.
+    private mutating func applyAmount(_ report: ProgressReport, at now: Moment) {
+        guard report.fraction == nil, let done = report.done, let total = report.total else {
+            live.amount = nil
+            return
+        }
+        let unit = report.unit.map { CleanText.line($0, limit: WorkAmount.unitLimit) }
+        let rate = pace.note(done, at: now)
+        live.amount = WorkAmount(
+            done: done, total: total, unit: unit?.isEmpty == true ? nil : unit,
+            rate: live.state == .running ? rate : nil)
     }
 
     /// Whether a lower progress is that of other work.
@@ -85,6 +99,8 @@ extension LiveTracker {
     private mutating func startStretch(_ number: Int) {
         stretch = number
         live.progress = nil
+        live.amount = nil
+        pace = WorkPace()
         total = nil
         live.phase = number == 1 ? toldPhase : [toldPhase ?? "part", String(number)].joined(separator: " ")
     }
@@ -133,6 +149,7 @@ extension LiveTracker {
     /// Withdraws reported progress; hides the bar and the finish time.
     private mutating func withdraw() {
         live.progress = nil
+        live.amount = nil
         live.finish = nil
         live.phase = nil
         toldPhase = nil

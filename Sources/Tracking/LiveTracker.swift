@@ -35,6 +35,8 @@ public struct LiveTracker: Sendable {
     var messageSource: ReportSource?
     /// The amounts last reported, to see a total fall.
     var total: Double?
+    /// How fast the amount done grows.
+    var pace = WorkPace()
     /// How many stretches of the current phase name there were.
     var stretch = 1
     /// The phase as the job named it.
@@ -122,6 +124,8 @@ public struct LiveTracker: Sendable {
         enter(state, reason: reason, blocked: blocked, at: now)
         if state == .running, live.startedAt == nil { live.startedAt = startedAt ?? now }
         if state == .completed, live.progress != nil { live.progress = 1 }
+        live.amount?.rate = nil
+        if state == .completed, let whole = live.amount?.total { live.amount?.done = whole }
         if state.isEnded { endParts() }
         if waitsForTime, let workedFrom {
             live.finish = finish(from: workedFrom, at: now)

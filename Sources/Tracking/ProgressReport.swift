@@ -16,6 +16,8 @@ public struct ProgressReport: Hashable, Sendable, Codable {
     public var done: Double?
     /// The whole amount, in the unit of ``done``.
     public var total: Double?
+    /// What is counted, such as `files`; absent: the job does not say it.
+    public var unit: String?
     /// The name of the stretch of work it is in.
     public var phase: String?
     /// One line for people.

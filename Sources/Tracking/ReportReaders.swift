@@ -2,7 +2,7 @@ public import Timeline
 
 /// What one datagram on a run's `NOTIFY_SOCKET` holds: lines of `KEY=value`.
 ///
-/// Understood are `STATUS`, `READY`, `X_PROGRESS` (`0.42`, `42%`, `21/50`), `X_PHASE`, `X_MESSAGE`,
+/// Understood are `STATUS`, `READY`, `X_PROGRESS` (`0.42`, `42%`, `21/50`), `X_UNIT`, `X_PHASE`, `X_MESSAGE`,
 /// `X_STATE` (`working`, `blocked`, `blocked:permission`, `blocked:question`, `blocked:auth`),
 /// `X_ETA_SEC`, `X_TASK` (a part of the work such as `build/linux`, of which progress and state are then, and which
 /// may also be `done`, `failed` or `clear`) and any `X_WORD_PROGRESS` with a percentage, as systemd-importd sends it.
@@ -51,6 +51,7 @@ public struct NotifyDatagram: Hashable, Sendable {
             case "X_PROGRESS": applyProgress(ReportNumber.progress(value))
             case "X_PHASE": report.phase = text(value)
             case "X_MESSAGE": report.message = text(value)
+            case "X_UNIT": report.unit = text(value)
             case "X_STATE":
                 report.word = ProgressReport.Word(text(value))
                 partWord = ReportedPart.Word(text(value))
@@ -110,7 +111,7 @@ extension ProgressReport.Word {
 
 /// Reads what a job writes to the descriptor `PROGRESS_FD` names: one JSON object a line.
 ///
-/// `{"progress":0.42,"total":1,"message":"..","phase":"..","state":"blocked:question","eta":30}`; every
+/// `{"progress":3,"total":12,"unit":"files","message":"..","phase":"..","state":"blocked:question","eta":30}`; every
 /// member may be absent. Without `total`, `progress` is a fraction. A line with an `id` such as `build/linux` is about
 /// that part of the work, whose state may also be `done`, `failed` or `clear`. Lines that are not such an object are
 /// ignored.
@@ -159,6 +160,7 @@ public struct ProgressLine: Sendable {
             if let total = json["total"]?.double {
                 let amounts = ReportNumber.amounts(done, of: total)
                 (report.done, report.total) = (amounts?.done, amounts?.total)
+                report.unit = json["unit"]?.text
             } else if done <= 1 {
                 report.fraction = done
             }

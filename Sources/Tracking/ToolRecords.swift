@@ -46,6 +46,26 @@ struct ToolRecords: Sendable {
 
     /// The progress after a record, stripped of escape sequences; nil: it says nothing.
     mutating func report(_ record: [UInt8]) -> ProgressReport? {
+        guard var report = found(record) else { return nil }
+        if report.total != nil { report.unit = unit }
+        return report
+    }
+
+    /// What the tool's amounts are counted in; nil: in nothing that has a name.
+    private var unit: String? {
+        switch tool {
+        case .borg, .restic, .rclone, .dd, .tar, .pv, .ytDlp: WorkAmount.bytes
+        case .dpkg: "packages"
+        case .docker: stages.isEmpty ? "layers" : "steps"
+        case .ninja: "steps"
+        case .cargo: "crates"
+        case .tap: "tests"
+        case .count: "lines"
+        default: nil
+        }
+    }
+
+    private mutating func found(_ record: [UInt8]) -> ProgressReport? {
         switch tool {
         case .none: nil
         case .apt, .curl, .rclone, .tap, .ffmpeg: sharedReport(record) ?? ffmpegReport(record)

@@ -88,6 +88,24 @@ import Tracking
         #expect(RunWording.detail(of: queued, at: at(0)) == "waits for the next attempt")
     }
 
+    @Test func `show how many there are, or how many bytes a second`() {
+        func detail(_ amount: WorkAmount, _ message: String? = "a.txt") -> String {
+            var live = live("x", progress: 0.5, message: message)
+            live.amount = amount
+            return RunWording.detail(of: live, at: at(0))
+        }
+        #expect(detail(WorkAmount(done: 6, total: 12, unit: "files", rate: 3)) == "6/12 files, a.txt")
+        #expect(detail(WorkAmount(done: 6, total: 12, unit: "files"), nil) == "6/12 files")
+        #expect(detail(WorkAmount(done: 6, total: 12)) == "a.txt")
+        #expect(detail(WorkAmount(done: 5e8, total: 1e9, unit: "bytes", rate: 3.4e7)) == "34 MB/s, a.txt")
+        #expect(detail(WorkAmount(done: 5e8, total: 1e9, unit: "bytes")) == "a.txt")
+        #expect(detail(WorkAmount(done: 1e308, total: 1e308, unit: "x"), nil) == "1e+308/1e+308 x")
+        #expect(
+            [0, 640, 999.6, 1234, 9_949, 9_960, 1.2e9, 9e99].map(DisplayBytes.text) == [
+                "0 B", "640 B", "1.0 kB", "1.2 kB", "9.9 kB", "10 kB", "1.2 GB", "1000000000000000 PB",
+            ])
+    }
+
     @Test func `show since when a run is silent`() {
         let stalled = live("a#1", .stalled, progress: 0.42, updatedAt: 100)
         #expect(RunWording.detail(of: stalled, at: at(220)) == "stalled 2 min at 42%")

@@ -100,6 +100,19 @@ import Tracking
         #expect(Set(found.compactMap(\.progress)) == [0, 1.0 / 3, 2.0 / 3, 1])
     }
 
+    @Test func `knows what is counted`() throws {
+        for (file, reading, unit) in [
+            ("restic", ProgressReading(tool: .restic), "bytes"),
+            ("docker-pull", .init(tool: .docker), "layers"),
+            ("docker-build", .init(tool: .docker), "steps"),
+            ("dd", .init(tool: .dd, total: 62_914_560), "bytes"),
+            ("dpkg", .init(tool: .dpkg, total: 2), "packages"),
+        ] {
+            let found = try reports(of: file, reading).filter { $0.total != nil }
+            #expect(!found.isEmpty && found.allSatisfy { $0.unit == unit }, "\(file)")
+        }
+    }
+
     @Test func `knows which package unattended-upgrades is at`() throws {
         let found = try reports(of: "unattended-upgrades", ProgressReading(tool: .unattendedUpgrades))
         #expect(found.compactMap(\.progress) == found.compactMap(\.progress).sorted())

@@ -98,7 +98,7 @@ private struct Coded: Encodable, JSONWritable {
 
     @Test func `of a live state has the bytes of the encoder, whatever is known`() throws {
         let text = #"""
-            {"attempt":2,"belief":{"isPercent":true,"last":12.5,"template":"# %"},"blockedKind":"question",
+            {"amount":{"done":3,"rate":0.5,"total":12,"unit":"files"},"attempt":2,"belief":{"isPercent":true,"last":12.5,"template":"# %"},"blockedKind":"question",
             "etaAt":1800000000000000,"etaHigh":1800000000000002,"etaLow":1800000000000001,
             "idle":{"since":5,"time":9},"message":"two \"of\" 4",
             "parked":{"call":"c1","resumed":2,"session":"s1","waits":true},

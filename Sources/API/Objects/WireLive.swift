@@ -18,6 +18,14 @@ package struct WireLive: Hashable, Sendable, Codable {
     package var botName: String
     /// The part done, 0...1; absent until known.
     package var progress: Double?
+    /// How much is done, in ``unit``; absent where the job reports no amounts.
+    package var done: Double?
+    /// The whole of ``done``.
+    package var total: Double?
+    /// What is counted, such as `files` or `bytes`; absent: not known.
+    package var unit: String?
+    /// How much is done in a second, lately, in ``unit``; absent until known, and while it is not at work.
+    package var rate: Double?
     /// The state in the model's three words.
     package var status: RunState.WireStatus
     /// Where the run is in its life.
@@ -60,6 +68,12 @@ package struct WireLive: Hashable, Sendable, Codable {
         taskName = live.task.name
         botName = live.task.botName
         progress = live.progress
+        (done, total, unit) = (live.amount?.done, live.amount?.total, live.amount?.unit)
+        // Three digits are enough: more would differ in each of a thousand states.
+        rate = live.amount?.rate.map { rate in
+            let scale = rate >= 100 ? 1.0 : 100.0
+            return (rate * scale).rounded() / scale
+        }
         status = live.state.wireStatus
         state = live.state
         blockedKind = live.blockedKind
@@ -175,6 +189,9 @@ extension LiveState {
             updatedAt: wire.updatedAt.moment)
         blockedKind = wire.blockedKind
         progress = wire.progress
+        if let done = wire.done, let total = wire.total {
+            amount = WorkAmount(done: done, total: total, unit: wire.unit, rate: wire.rate)
+        }
         phase = wire.phase
         message = wire.message
         tasks = wire.tasks.map { $0.flatMap(\.tasksInIt) }
