@@ -21,7 +21,8 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         { CronFuzz.run(arguments: $0) }
     ),
     (
-        "chaos", "kills daemon and warden under load, then counts; [ROUNDS] [--seed SEED] [--jobs JOBS]",
+        "chaos",
+        "kills daemon and warden under load, then counts; [ROUNDS] [--seed SEED] [--jobs JOBS] [--no-questions]",
         ChaosBench.run
     ),
     (

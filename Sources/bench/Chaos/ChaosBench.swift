@@ -26,6 +26,7 @@ enum ChaosBench {
         var rounds = 20
         var seed = UInt64.random(in: 0 ... .max)
         var jobs = 36
+        var asks = true
 
         init(_ arguments: [String]) throws {
             var rest = arguments[...]
@@ -33,6 +34,7 @@ enum ChaosBench {
                 switch word {
                 case "--seed": seed = try Self.number(rest.popFirst())
                 case "--jobs": jobs = try Self.number(rest.popFirst())
+                case "--no-questions": asks = false
                 default: rounds = try Self.number(word)
                 }
             }
@@ -40,7 +42,8 @@ enum ChaosBench {
 
         private static func number<Number: FixedWidthInteger>(_ word: String?) throws -> Number {
             guard let number = word.flatMap({ Number($0) }) else {
-                throw BenchProcess.Failed(program: "bench chaos [ROUNDS] [--seed SEED] [--jobs JOBS]")
+                throw BenchProcess.Failed(
+                    program: "bench chaos [ROUNDS] [--seed SEED] [--jobs JOBS] [--no-questions]")
             }
             return number
         }
@@ -67,14 +70,14 @@ enum ChaosBench {
         let steady = WebhookBook(seed: random.next())
         let sick = WebhookBook(seed: random.next())
         let receivers = try (BareReceiver { steady.take($0) }, BareReceiver { sick.take($0) })
-        let questions = try await ChaosQuestions(seed: random.next())
+        let questions = try await ChaosQuestions(seed: random.next(), areAsked: options.asks)
         let home = try ChaosHome(
             folder: folder.path, quick: options.jobs, ports: (receivers.0.port, receivers.1.port),
             questions: questions)
         let watch = Stopwatch()
         var course = Course(victim: victim)
         try home.gateway.launch()
-        try questions.desktop.launch()
+        try questions.showsAgain()
         try home.launch()
         try questions.begin(with: home.programs) { steady.link(of: $0) ?? sick.link(of: $0) }
         defer { questions.stop() }
@@ -83,14 +86,14 @@ enum ChaosBench {
             sick.set(isIll ? .allCases.randomElement(using: &random) : nil)
             if Int.random(in: 0..<3, using: &random) == 0 {
                 await questions.desktop.kill()
-                if Bool.random(using: &random) { try questions.desktop.launch() }
-            } else if !questions.desktop.isRunning {
-                try questions.desktop.launch()
+                if Bool.random(using: &random) { try questions.showsAgain() }
+            } else {
+                try questions.showsAgain()
             }
             try course.run(round, in: home, &random)
         }
         sick.set(nil)
-        if !questions.desktop.isRunning { try questions.desktop.launch() }
+        try questions.showsAgain()
         try speakInPeace(after: rounds, in: home)
         var faults = course.faults
         if home.gateway.hasEnded { faults.append("the gateway ended by itself") }
@@ -208,7 +211,9 @@ enum ChaosBench {
             if verdict.talk.cut == 0 { missing.append("no reply was cut off") }
             if verdict.talk.outlived == 0 { missing.append("no program's reply outlived a daemon") }
             if verdict.gateway.outlived == 0 { missing.append("no reply of a gateway outlived a daemon") }
-            if verdict.questions.outlived == 0 { missing.append("no question outlived a daemon") }
+            if verdict.questions.outlived == 0, verdict.questions.areAsked {
+                missing.append("no question outlived a daemon")
+            }
         }
         return missing
     }

@@ -31,12 +31,10 @@ final class ChaosDesktop: Sendable {
 
     private let bus: PrivateBus
     private let state: Mutex<State>
-    private let program: (python: String, script: String)
 
     /// A bus without a server.
     init(seed: UInt64) async throws {
         bus = try await PrivateBus.start()
-        program = (try PythonTools.interpreter(), PythonTools.script("notification-server.py"))
         state = Mutex(State(random: SeededNumbers(seed: seed)))
     }
 
@@ -60,7 +58,9 @@ final class ChaosDesktop: Sendable {
             return (Self.kinds[Int.random(in: 0..<Self.kinds.count, using: &state.random)], state.generation)
         }
         let server = try ChildProcess(
-            program.python, [program.script, "--address", address, "--like", kind], isQuiet: true)
+            PythonTools.interpreter(),
+            [PythonTools.script("notification-server.py"), "--address", address, "--like", kind],
+            isQuiet: true)
         state.withLock { $0.server = server }
         let lines = server.lines
         Task { [weak self] in

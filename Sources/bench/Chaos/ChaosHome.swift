@@ -55,7 +55,7 @@ final class ChaosHome: DaemonHome {
         for job in ChaosEdits.edited + ChaosEdits.fleeting { periods[job] = 1 }
         for job in ChaosTalk.jobs + [ChaosTalk.programJob] { periods[job] = ChaosTalk.period }
         for job in ChaosGateway.jobs { periods[job] = ChaosGateway.period }
-        periods[ChaosQuestions.job] = ChaosQuestions.period
+        if questions.areAsked { periods[ChaosQuestions.job] = ChaosQuestions.period }
         return periods
     }
 
@@ -89,14 +89,14 @@ final class ChaosHome: DaemonHome {
             \(jobs)\(talk.jobLines)\(gateway.jobLines)\(questionJob)channels:
               hook: { kind: webhook, url: "http://127.0.0.1:\(ports.hook)/hook", allow: [127.0.0.1/32] }
               sick: { kind: webhook, url: "http://127.0.0.1:\(ports.sick)/hook", allow: [127.0.0.1/32] }
-            \(ChaosQuestions.channel)routes:
+            \(questions.channel)routes:
               - { when: [completed, failed, lost, missed, recovered, canceled, message], to: [hook, sick] }
-            \(ChaosQuestions.route)
+            \(questions.route)
             """
     }
 
     private var questionJob: String {
-        ChaosQuestions.jobLines(
+        questions.jobLines(
             begin: "echo \"0 $BELFRY_RUN_ID $BELFRY_ATTEMPT begin\" >> \(done)",
             belfry: programs.binaries + "/belfry", folder: folder)
     }

@@ -66,11 +66,14 @@ final class ChaosQuestions: Sendable {
     }
 
     let desktop: ChaosDesktop
+    /// Whether there are any.
+    let areAsked: Bool
     /// Where the links lead.
     private let port: Int
     private let state: Mutex<State>
 
-    init(seed: UInt64) async throws {
+    init(seed: UInt64, areAsked: Bool) async throws {
+        self.areAsked = areAsked
         desktop = try await ChaosDesktop(seed: seed)
         port = Int.random(in: 20_000..<32_768)
         state = Mutex(State(random: SeededNumbers(seed: seed &+ 1)))
@@ -88,27 +91,35 @@ final class ChaosQuestions: Sendable {
     // MARK: The configuration
 
     /// The top-level lines.
-    var lines: String { "listen: { address: \"127.0.0.1:\(port)\" }\n" }
+    var lines: String { areAsked ? "listen: { address: \"127.0.0.1:\(port)\" }\n" : "" }
 
     /// The lines under `channels:`.
-    static let channel = "  desk: { kind: desktop }\n"
+    var channel: String { areAsked ? "  desk: { kind: desktop }\n" : "" }
     /// The lines under `routes:`.
-    static let route = "  - { when: [question], to: [hook, sick, desk] }\n"
+    var route: String { areAsked ? "  - { when: [question], to: [hook, sick, desk] }\n" : "" }
 
     /// The lines under `jobs:`; `begin` is a shell command by which a job reports its start.
-    static func jobLines(begin: String, belfry: String, folder: String) -> String {
-        """
-          \(job): { schedule: "*/\(period) * * * * *", shell: '\(begin); \
-        answer=$(\(belfry) confirm "job $BELFRY_RUN_ID: go on?" --after 6s --default no); \
-        echo "$BELFRY_RUN_ID $? $answer" >> \(folder)/\(jobFile)' }
+    func jobLines(begin: String, belfry: String, folder: String) -> String {
+        guard areAsked else { return "" }
+        return """
+              \(Self.job): { schedule: "*/\(Self.period) * * * * *", shell: '\(begin); \
+            answer=$(\(belfry) confirm "job $BELFRY_RUN_ID: go on?" --after 6s --default no); \
+            echo "$BELFRY_RUN_ID $? $answer" >> \(folder)/\(Self.jobFile)' }
 
-        """
+            """
     }
 
     // MARK: Asking
 
     /// Has the question of this number asked as soon as there is a daemon.
-    func order(_ number: Int) { state.withLock { $0.orders.append(number) } }
+    func order(_ number: Int) {
+        if areAsked { state.withLock { $0.orders.append(number) } }
+    }
+
+    /// Starts a notification server where there is none.
+    func showsAgain() throws {
+        if areAsked, !desktop.isRunning { try desktop.launch() }
+    }
 
     private func ask(_ number: Int, by programs: ChaosPrograms) throws {
         let (plan, milliseconds) = state.withLock { state in
@@ -168,6 +179,7 @@ final class ChaosQuestions: Sendable {
     func begin(
         with programs: ChaosPrograms, link: @escaping @Sendable (_ question: String) -> String?
     ) throws {
+        guard areAsked else { return }
         try BackgroundThread.start(named: "answers") { [self] in
             while !state.withLock(\.isStopped) {
                 if let open = open(programs) {
@@ -285,6 +297,7 @@ final class ChaosQuestions: Sendable {
 
     /// Why it is not at rest: a command that waits, an open question, a popup; nil: it is.
     func unrest(_ programs: ChaosPrograms) -> String? {
+        guard areAsked else { return nil }
         guard collect() else {
             let numbers = asked.filter { $0.code == nil }.map { "\($0.number) (\($0.plan))" }
             return "commands still ask the questions \(numbers.joined(separator: ", "))"

@@ -9,6 +9,8 @@ import Tracking
 /// What the ledger, the askers, those who answered and the receivers show of the questions when all has ended.
 struct ChaosQuestionsVerdict {
     private(set) var asked = 0
+    /// Whether any were to be asked.
+    let areAsked: Bool
     /// How many were closed in each way; an answer counts under the place where it was given.
     private(set) var ends: [String: Int] = [:]
     /// How many were given two answers or more, and how many of those were refused.
@@ -25,6 +27,7 @@ struct ChaosQuestionsVerdict {
         _ questions: ChaosQuestions, _ ledger: SQLiteLedger, _ runs: [RunRecord], kills: [Moment],
         webhooks: [String: WebhookBook], folder: String
     ) async throws {
+        areAsked = questions.areAsked
         let records = try await ledger.questions(limit: .max)
         (asked, notices, servers) = (records.count, questions.desktop.notices, questions.desktop.servers)
         for record in records {
@@ -53,8 +56,11 @@ struct ChaosQuestionsVerdict {
 
     /// What never came to pass.
     var unproved: [String] {
-        ["cli", "link", "desk", QuestionEnd.byDefault, "expired", "withdrawn"].filter { ends[$0] == nil }
-            .map { "no question was closed by \($0)" } + (contested == 0 ? ["no question was contested"] : [])
+        guard areAsked else { return [] }
+        return ["cli", "link", "desk", QuestionEnd.byDefault, "expired", "withdrawn"].filter {
+            ends[$0] == nil
+        }
+        .map { "no question was closed by \($0)" } + (contested == 0 ? ["no question was contested"] : [])
     }
 
     private mutating func fault(_ text: String) { faults.append(text) }
