@@ -4,7 +4,7 @@ package import Logging
 package import Timeline
 
 /// Looks after the house itself: reports when the ledger can't be written and when it can again, and removes history
-/// that is past its time.
+/// that is past its time. After that it gives the system the memory back that nobody uses any more.
 package actor HouseKeeper: Keeper {
     /// The fact that a full disk was reported, so that another start does not report it twice.
     package static let fact = "ledger.trouble"
@@ -15,6 +15,8 @@ package actor HouseKeeper: Keeper {
     var loop: KeeperLoop
     /// Sees whether the ledger's file is still where it was opened.
     private let lookAtPlace: @Sendable () -> Void
+    /// Gives memory back that the start, or a great load, has used.
+    private let trimMemory: @Sendable () -> Void
     private let pruner: Pruner
     /// What was reported last; nil: that all is well, or nothing yet.
     private var reported: String?
@@ -37,10 +39,11 @@ package actor HouseKeeper: Keeper {
     package init(
         ledger: any Ledger, clock: any WallClock, places: RunPlaces, retention: Retention = Retention(),
         removeOutput: @escaping @Sendable (_ path: String) -> Void,
-        lookAtPlace: @escaping @Sendable () -> Void = {}, logger: Logger
+        lookAtPlace: @escaping @Sendable () -> Void = {},
+        trimMemory: @escaping @Sendable () -> Void = {}, logger: Logger
     ) async throws(LedgerError) {
         self.ledger = ledger
-        self.lookAtPlace = lookAtPlace
+        (self.lookAtPlace, self.trimMemory) = (lookAtPlace, trimMemory)
         // It logs the ledger's troubles itself, with their end.
         loop = KeeperLoop(clock: clock, logger: logger, complaint: nil)
         pruner = Pruner(
@@ -127,6 +130,7 @@ package actor HouseKeeper: Keeper {
         pruneAt = clock.now + Pruner.interval
         try await noteTime()
         try await pruner.prune(at: min(history.now, clock.now))
+        trimMemory()
     }
 
     /// Notes how far time has gone, so that the next daemon knows.

@@ -59,7 +59,8 @@ struct DaemonParts {
                 ReplyFiles.remove(besides: $0)
                 ToolLog(besides: $0).remove()
             },
-            lookAtPlace: { [place = ground.place] in place.check() }, logger: logger)
+            lookAtPlace: { [place = ground.place] in place.check() }, trimMemory: Machine.trimMemory,
+            logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: ground.makeID,

@@ -4,6 +4,7 @@ import Grouping
 import Host
 import Ledger
 import LedgerSQLite
+import Synchronization
 import TestSupport
 import Testing
 import Timeline
@@ -145,6 +146,27 @@ import WardenProtocol
             while try await !ledger.runs(RunFilter(job: "job")).isEmpty { try Task.checkCancellation() }
         }
         #expect(try await ledger.runs(RunFilter(job: "job")).isEmpty)
+        await ledger.close()
+    }
+
+    @Test func `gives memory back after the start, and each hour`() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try folder.ledger()
+        let clock = ManualClock(now: at("10:00:00"))
+        let trims = Mutex(0)
+        let house = try await HouseKeeper(
+            ledger: ledger, clock: clock, places: RunPlaces(outputFolder: folder.path, socket: "", boot: "b"),
+            removeOutput: { _ in }, trimMemory: { trims.withLock { $0 += 1 } }, logger: quiet)
+        try await serve(house) {
+            _ = await clock.nextSleeper()
+            #expect(trims.withLock { $0 } == 0)
+            clock.advance(by: .seconds(60))
+            _ = await clock.nextSleeper()
+            #expect(trims.withLock { $0 } == 1)
+            clock.advance(by: .seconds(3600))
+            _ = await clock.nextSleeper()
+            #expect(trims.withLock { $0 } == 2)
+        }
         await ledger.close()
     }
 
