@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import Timeline
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 /// The threads that run a daemon's tasks, in place of the pool of the Swift runtime.
@@ -211,6 +212,11 @@ struct WorkerQueue<Job: Sendable> {
 
 /// A thread of the package's own, outside Swift's pool, for work that blocks in the kernel.
 package enum BackgroundThread {
+    /// Has the thread that calls it, which must run no tasks, do nothing for this long.
+    package static func pause(for duration: Duration) {
+        usleep(UInt32(clamping: duration.milliseconds * 1000))
+    }
+
     /// Starts a detached thread that runs `body` once, with every signal blocked.
     ///
     /// `name` is what `top -H` shows, at most 15 bytes. Of the stack only what is used is ever in memory.

@@ -191,8 +191,9 @@ package struct WireQuestion: Hashable, Sendable, Codable {
 
 /// Asks a question of a person.
 package struct AskRequest: Hashable, Sendable, Codable {
-    /// Chosen by the caller, a fresh UUID: asking again with it goes on waiting for the same question. Who does not within
-    /// a minute of the daemon's next start has given it up.
+    /// Chosen by the caller, a fresh UUID: asking again with it goes on waiting for the same question.
+    ///
+    /// Who does not within a minute of the daemon's next start has given it up.
     package var id: String
     /// What to ask; not only blanks.
     package var text: String

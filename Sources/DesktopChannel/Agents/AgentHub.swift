@@ -1,5 +1,4 @@
 import Delivery
-import Glibc
 import Host
 package import Logging
 import Synchronization
@@ -204,7 +203,7 @@ package final class AgentHub: Sendable {
         guard wait > .zero else { return }
         logger.warning(
             "an agent presses too many buttons and has to wait", metadata: ["user": "\(seat.user)"])
-        usleep(UInt32(clamping: wait.milliseconds * 1000))
+        BackgroundThread.pause(for: wait)
     }
 
     // MARK: Channels
