@@ -56,6 +56,9 @@ public struct ProgressReport: Hashable, Sendable, Codable {
         return min(max(done / total, 0), 1)
     }
 
+    /// Whether it is nothing but a message: such a one is no progress, whoever sent it.
+    public var isRemark: Bool { message != nil && self == ProgressReport(message: message) }
+
     /// Whether the report is empty.
     public var isEmpty: Bool { self == ProgressReport() }
 }

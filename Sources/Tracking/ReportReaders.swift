@@ -249,6 +249,7 @@ public struct StatusSequences: Sendable {
         switch String(decoding: parts[0], as: UTF8.self) {
         case "9": return Self.taskbar(parts[1])
         case "7501": return Self.status(String(decoding: parts[1], as: UTF8.self))
+        case "3008": return Self.context(parts[1])
         default: return nil
         }
     }
@@ -265,6 +266,37 @@ public struct StatusSequences: Sendable {
         case "3": return ProgressReport()
         default: return nil
         }
+    }
+
+    /// `start=ID;type=command;cmdline=make`: what a shell or a wrapper within the job has begun, as a message.
+    ///
+    /// - Source: UAPI.15, "OSC 3008: Hierarchical Context Signalling".
+    private static func context(_ text: ArraySlice<UInt8>) -> ProgressReport? {
+        let fields = text.split(separator: UInt8(ascii: ";"))
+        guard fields.first?.starts(with: Array("start=".utf8)) == true else { return nil }
+        let name = Array("cmdline=".utf8)
+        guard let field = fields.first(where: { $0.starts(with: name) }), field.count > name.count else {
+            return nil
+        }
+        return ProgressReport(
+            message: String(decoding: unescaped(field.dropFirst(name.count)), as: UTF8.self))
+    }
+
+    /// `\x3b` is a semicolon.
+    private static func unescaped(_ value: ArraySlice<UInt8>) -> [UInt8] {
+        var (bytes, rest) = ([UInt8](), value)
+        while let byte = rest.popFirst() {
+            let code = rest.dropFirst().prefix(2)
+            guard byte == UInt8(ascii: "\\"), rest.first == UInt8(ascii: "x"), code.count == 2,
+                let number = UInt8(String(decoding: code, as: UTF8.self), radix: 16)
+            else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(number)
+            rest = rest.dropFirst(3)
+        }
+        return bytes
     }
 
     /// Reads `state=working:progress=42:id=build/linux:msg=...`.

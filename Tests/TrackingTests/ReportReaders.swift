@@ -227,6 +227,15 @@ import Testing
         #expect(read("\u{1B}]7501;\(text)\u{1B}\\").isEmpty)
     }
 
+    @Test func `is what a shell within the job has begun, as a message`() {
+        var sequences = StatusSequences()
+        func read(_ text: String) -> [ProgressReport] { sequences.receive(Array(text.utf8)[...]) }
+        let begun = read("\u{1B}]3008;start=a1;type=command;cwd=/x;cmdline=make\\x3b ls -\\xzz\u{1B}\\")
+        #expect(begun == [ProgressReport(message: "make; ls -\\xzz")] && begun[0].isRemark)
+        #expect(read("\u{1B}]3008;end=a1;exit=success\u{1B}\\").isEmpty)
+        #expect(read("\u{1B}]3008;start=a1;type=shell\u{1B}\\\u{1B}]3008;start=a;cmdline=\u{07}").isEmpty)
+    }
+
     @Test func `stays within bounds, whatever is sent`() {
         var generator = SeededGenerator(seed: 18)
         var reader = StatusSequences()

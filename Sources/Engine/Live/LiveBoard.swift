@@ -53,7 +53,9 @@ package actor LiveBoard: Keeper {
 
         /// Applies what is found in these bytes of its output, and in what was held back of those before.
         func scan(_ bytes: [UInt8], at now: Moment) -> [LiveChange] {
-            let sent = sequences.receive(bytes[...]).map { receive($0, from: .osc, at: now) }
+            let sent = sequences.receive(bytes[...]).map {
+                receive($0, from: $0.isRemark ? .text : .osc, at: now)
+            }
             if let reports = named?.receive(bytes[...], at: now) {
                 return sent + reports.map { receive($0, from: .parser, at: now) }
             }
