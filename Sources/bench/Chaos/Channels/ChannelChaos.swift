@@ -41,7 +41,8 @@ enum ChannelChaos {
         var faults: [String] = []
         try home.launch()
         try weather.begin()
-        let runs = options.deliveries / ChannelHome.standing.count
+        // The start and the end of each.
+        let runs = options.deliveries / ChannelHome.standing.count / 2
         for kill in 1...kills {
             if Bool.random(using: &random) {
                 try home.edit(&random)
@@ -68,7 +69,7 @@ enum ChannelChaos {
         }
         print(
             """
-              \(kills) kills in \(watch.seconds.short) s: \(verdict.runs) runs, \(verdict.entries) entries over \
+              \(book.requests) requests; \(kills) kills in \(watch.seconds.short) s: \(verdict.runs) runs, \(verdict.entries) entries over \
             \(ChannelHome.standing.count + 1) channels, \(verdict.accepted) times accepted, \(verdict.repeated) of them \
             again under the same id; receivers: \(moods.joined(separator: ", ")); \(weather.changes) changes of them
             """)

@@ -13,9 +13,12 @@ final class ChannelHome: DaemonHome {
     /// The channels that are always there, in the order of their receivers, and the one that comes and goes.
     static let standing = ["hook", "events", "phone", "chat", "inbox", "program"]
     static let fleeting = "fleeting"
-    /// What each run says begins with this and ends with a colon.
-    static let mark = "said:"
+    /// What each run reports of itself begins with this and ends with a colon, and what some of them say as a message of
+    /// their bot: both have the run's name.
+    static let (mark, word) = ("said:", "word:")
     private static let jobCount = 24
+    /// The first of them say something each time.
+    static let talkers = (0..<4).map { "job-\($0)" }
 
     /// Where each channel leads to; the program has no port.
     private let ports: [String: UInt16]
@@ -43,18 +46,17 @@ final class ChannelHome: DaemonHome {
         try SmallFile.replace(folder + "/mood", with: Array("\(mood.rawValue)\n".utf8))
     }
 
-    /// What the program accepted: the entry's id, and the name of the run.
-    var programLines: [(id: String, run: String)] {
-        let text = (try? SmallFile.text(folder + "/accepted", limit: 1 << 26)) ?? ""
+    /// What the program accepted, line by line: the entry's id, and the whole notice.
+    var programLines: [(id: String, notice: Substring)] {
+        let text = (try? SmallFile.text(folder + "/accepted", limit: 1 << 28)) ?? ""
         return text.split(separator: "\n").map { line in
-            let words = line.split(separator: " ")
-            return (String(words.first ?? ""), String(words.last ?? ""))
+            (String(line.prefix { $0 != " " }), line.drop { $0 != " " }.dropFirst())
         }
     }
 
     private var script: String {
         """
-        cat > /dev/null
+        read -r notice
         read -r mood < \(folder)/mood
         if [ "$mood" = mixed ]; then
             case $(($$ % 12)) in
@@ -69,7 +71,7 @@ final class ChannelHome: DaemonHome {
             hangs | dead) exec sleep 60 ;;
             hangsUp) kill -9 $$ ;;
         esac
-        echo "$NOTICE_ID $NOTICE_RUN" >> \(folder)/accepted
+        printf '%s %s\\n' "$NOTICE_ID" "$notice" >> \(folder)/accepted
         if [ "$mood" = late ]; then kill -9 $$; fi
 
         """
@@ -107,10 +109,14 @@ final class ChannelHome: DaemonHome {
         let recipients = edition.isMultiple(of: 2) ? "ops@example.org" : "ops@example.org, all@example.org"
         let names = Self.standing + (hasFleeting ? [Self.fleeting] : [])
         let jobs = (0..<Self.jobCount).map { number in
-            """
-              job-\(number): { schedule: "* * * * * *", shell: 'echo . >> \(folder)/done; echo "\(Self.mark)$BELFRY_RUN:"' }
+            let job = "job-\(number)"
+            let says = Self.talkers.contains(job)
+            return """
+                  \(job): { schedule: "* * * * * *", \(says ? "notify: { message: output }, " : "")shell: 'echo . >> \
+                \(folder)/done; echo "{\\"message\\":\\"\(Self.mark)$BELFRY_RUN:\\"}" >&$PROGRESS_FD; \
+                \(says ? "echo \(Self.word)$BELFRY_RUN:" : "true")' }
 
-            """
+                """
         }.joined()
         let fleeting = """
               \(Self.fleeting): { kind: webhook, url: "http://127.0.0.1:\(port(Self.fleeting))/", \(here), \(timeout) }
@@ -132,7 +138,7 @@ final class ChannelHome: DaemonHome {
             to: [\(recipients)], \(here), \(timeout) }
               program: { kind: command, command: [sh, \(folder)/program, edition-\(edition)], \(timeout) }
             \(hasFleeting ? fleeting : "")routes:
-              - { when: [completed], to: [\(names.joined(separator: ", "))] }
+              - { when: [started, completed, message], to: [\(names.joined(separator: ", "))] }
               - { when: [failed, lost], to: [hook] }
 
             """

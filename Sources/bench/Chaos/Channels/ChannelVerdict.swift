@@ -1,5 +1,6 @@
 import CronBench
 import Delivery
+import FoundationEssentials
 import Ledger
 import LedgerSQLite
 import Synchronization
@@ -8,7 +9,7 @@ import Tracking
 
 /// What arrived at the receivers, channel by channel.
 final class DeliveryBook: Sendable {
-    /// What came of one run over one channel.
+    /// What came of one run's end over one channel.
     struct Arrival: Sendable {
         /// The ids under which it came.
         var ids: Set<String> = []
@@ -20,8 +21,9 @@ final class DeliveryBook: Sendable {
 
     private struct State {
         var arrivals: [String: [String: Arrival]] = [:]
-        /// The highest run of each job that a channel has accepted.
+        /// The newest message of each thread that a channel has accepted.
         var newest: [String: Int] = [:]
+        var requests = 0
         var faults: [String] = []
     }
 
@@ -30,56 +32,100 @@ final class DeliveryBook: Sendable {
     /// What arrived over the channel, by the names of runs.
     func arrivals(of channel: String) -> [String: Arrival] { state.withLock { $0.arrivals[channel] ?? [:] } }
 
+    /// The newest message of the job's thread that the channel has accepted; 0: none.
+    func newest(of job: String, on channel: String) -> Int {
+        state.withLock { $0.newest["\(channel) \(job)"] ?? 0 }
+    }
+
+    /// How many requests there were, the refused ones too.
+    var requests: Int { state.withLock(\.requests) }
+
     /// What came out of its order, or was not to be understood.
     var faults: [String] { state.withLock(\.faults) }
 
+    private func fault(_ text: String) { state.withLock { $0.faults.append(text) } }
+
     /// Notes a request over the channel, whose id is in the header of that name; nil: the form has none.
     func take(_ message: ArraySlice<UInt8>, over channel: String, idHeader: String?, isAccepted: Bool) {
-        // A mail's lines may be folded.
-        let text = String(decoding: message, as: UTF8.self).replacing("=\r\n", with: "")
-        guard let begin = text.firstRange(of: ChannelHome.mark),
-            let end = text[begin.upperBound...].firstIndex(of: ":")
-        else {
-            if text.lowercased().contains("test") { return }
-            return state.withLock {
-                $0.faults.append("\(channel): a request names no run: \(text.prefix(300))")
-            }
-        }
+        let text = String(decoding: message, as: UTF8.self)
         let (head, body) = Self.parts(of: text)
         var id: String?
         if let idHeader {
             id = Self.header(idHeader, in: head) ?? Self.structuredID(in: body)
-            guard id != nil else {
-                return state.withLock { $0.faults.append("\(channel): a request has no id") }
-            }
+            if id == nil { return fault("\(channel): a request has no id: \(head.prefix(300))") }
         }
+        // The head of a CloudEvent depends on its mode, which an edit may change.
         note(
-            String(text[begin.upperBound..<end]), id, body: channel == "events" ? [] : Array(body.utf8),
-            channel,
-            isAccepted)
+            Self.decoded(text), id, body: channel == "events" ? [] : Array(body.utf8), channel,
+            isAccepted: isAccepted)
     }
 
-    /// Notes what a run's delivery over the channel was.
-    func note(_ run: String, _ id: String?, body: [UInt8], _ channel: String, _ isAccepted: Bool) {
-        let parts = run.split(separator: "#")
-        guard parts.count == 2, let ordinal = Int(parts[1]) else {
-            return state.withLock { $0.faults.append("\(channel): \"\(run)\" is no run") }
+    /// Notes what was sent over the channel.
+    func note(
+        _ text: String, _ id: String?, body: [UInt8], _ channel: String, isAccepted: Bool
+    ) {
+        state.withLock { $0.requests += 1 }
+        let isEnd = text.contains("run.completed") || text.contains(" done")
+        if isEnd, let run = Self.runs(in: text, after: ChannelHome.mark).first {
+            end(of: run, id, body: body, channel, isAccepted)
+        } else if let newest = Self.runs(in: text, after: ChannelHome.word).max(by: { $0.number < $1.number })
+        {
+            said(newest, channel, isAccepted)
+        } else if !isEnd, let run = Self.runs(in: text, after: "").first {
+            // Of one run the beginning comes before the end.
+            let isLate = state.withLock { ($0.arrivals[channel]?[run.name]?.accepted ?? 0) > 0 }
+            if isLate { fault("\(channel): the start of \(run.name) came after its end") }
+        } else if !["job-", "test", "channel."].contains(where: text.lowercased().contains) {
+            fault("\(channel): a request is about nothing: \(text.prefix(300))")
         }
-        let key = "\(channel) \(parts[0])"
+    }
+
+    private typealias Run = (name: String, job: String, number: Int)
+
+    private func end(
+        of run: Run, _ id: String?, body: [UInt8], _ channel: String, _ isAccepted: Bool
+    ) {
         state.withLock { state in
-            if let newest = state.newest[key], newest > ordinal {
-                state.faults.append("\(channel): \(run) came after #\(newest) was accepted")
-            }
-            var arrival = state.arrivals[channel]?[run] ?? Arrival()
+            var arrival = state.arrivals[channel]?[run.name] ?? Arrival()
             if arrival.body.isEmpty { arrival.body = body }
             if arrival.body != body { arrival.isAltered = true }
             if let id { arrival.ids.insert(id) }
-            if isAccepted {
-                arrival.accepted += 1
-                state.newest[key] = max(state.newest[key] ?? 0, ordinal)
-            }
-            state.arrivals[channel, default: [:]][run] = arrival
+            if isAccepted { arrival.accepted += 1 }
+            state.arrivals[channel, default: [:]][run.name] = arrival
         }
+    }
+
+    /// Of one thread nothing comes after what was said later.
+    private func said(_ run: Run, _ channel: String, _ isAccepted: Bool) {
+        let key = "\(channel) \(run.job)"
+        state.withLock { state in
+            if let newest = state.newest[key], newest > run.number {
+                state.faults.append("\(channel): the message of \(run.name) came after that of #\(newest)")
+            }
+            if isAccepted { state.newest[key] = max(state.newest[key] ?? 0, run.number) }
+        }
+    }
+
+    /// The names of runs behind the mark.
+    private static func runs(in text: String, after mark: String) -> [Run] {
+        text.utf8.ranges(of: "\(mark)job-".utf8).compactMap { range in
+            let digits = text[range.upperBound...].prefix { $0.isNumber }
+            let rest = text[digits.endIndex...]
+            guard rest.first == "#" else { return nil }
+            let number = rest.dropFirst().prefix { $0.isNumber }
+            return Int(number).map { ("job-\(digits)#\($0)", "job-\(digits)", $0) }
+        }
+    }
+
+    /// A mail with its first part as it is read; anything else as it is.
+    private static func decoded(_ text: String) -> String {
+        let mark = "Content-Transfer-Encoding: base64\r\n\r\n"
+        guard let begin = text.utf8.firstRange(of: mark.utf8),
+            let end = text.utf8[begin.upperBound...].firstRange(of: "\r\n--".utf8),
+            let bytes = Data(
+                base64Encoded: String(text[begin.upperBound..<end.lowerBound]).filter { !$0.isWhitespace })
+        else { return text }
+        return text[..<begin.lowerBound] + String(decoding: bytes, as: UTF8.self)
     }
 
     private static func parts(of text: String) -> (head: Substring, body: Substring) {
@@ -112,20 +158,39 @@ struct ChannelVerdict {
 
     /// Reads the ledger of a home whose daemon has stopped.
     init(of home: ChannelHome, _ book: DeliveryBook) async throws {
-        for line in home.programLines where line.run != line.id {
-            book.note(line.run, line.id, body: [], "program", true)
+        for line in home.programLines {
+            book.note(
+                String(line.notice), line.id, body: Array(line.notice.utf8), "program", isAccepted: true)
         }
         let ledger = try SQLiteLedger(path: home.folder + "/state/ledger.sqlite")
         let completed = try await ledger.runs(RunFilter()).filter { $0.state == .completed }
         let rows = try await ledger.outbox(states: [], limit: .max)
         await ledger.close()
         runs = completed.count
-        let ofChannel = Dictionary(grouping: rows.filter { $0.type == "run.completed" }, by: \.channel)
-        for channel in ChannelHome.standing {
-            judge(channel, completed, ofChannel[channel] ?? [], book, isStanding: true)
+        for row in rows where [.dead, .expired, .discarded, .pending, .waiting].contains(row.state) {
+            faults.append("\(row.channel): \(row.type) is \(row.state.rawValue): \(row.lastError ?? "")")
         }
-        judge(
-            ChannelHome.fleeting, completed, ofChannel[ChannelHome.fleeting] ?? [], book, isStanding: false)
+        for channel in ChannelHome.standing + [ChannelHome.fleeting] {
+            let isStanding = channel != ChannelHome.fleeting
+            let rows = rows.filter { $0.channel == channel }
+            entries += rows.count
+            judge(
+                channel, completed, rows.filter { $0.type == "run.completed" }, book, isStanding: isStanding)
+            guard isStanding else { continue }
+            let starts = Dictionary(grouping: rows.filter { $0.type == "run.started" }) { $0.run ?? "" }
+            for run in completed where starts[run.id]?.count != 1 {
+                faults.append(
+                    "\(channel): the start of \(run.name) has \(starts[run.id]?.count ?? 0) entries")
+            }
+            for job in ChannelHome.talkers {
+                let last = completed.filter { $0.job == job }.compactMap(\.ordinal).max() ?? 0
+                let newest = book.newest(of: job, on: channel)
+                if newest < last {
+                    faults.append(
+                        "\(channel): the message of \(job)#\(last) never came, #\(newest) is the newest")
+                }
+            }
+        }
         faults += book.faults
     }
 
@@ -133,7 +198,6 @@ struct ChannelVerdict {
         _ channel: String, _ completed: [RunRecord], _ rows: [OutboxRecord], _ book: DeliveryBook,
         isStanding: Bool
     ) {
-        entries += rows.count
         var arrivals = book.arrivals(of: channel)
         let rowsOf = Dictionary(grouping: rows) { $0.run ?? "" }
         for run in completed {
@@ -143,11 +207,7 @@ struct ChannelVerdict {
                 if isStanding { faults.append("\(channel): \(run.name) has no entry") }
                 continue
             }
-            if row.state != .delivered {
-                faults.append(
-                    "\(channel): \(run.name) is \(row.state.rawValue) after \(row.attempts) attempts: "
-                        + (row.lastError ?? ""))
-            }
+            if row.state != .delivered { faults.append("\(channel): \(run.name) is \(row.state.rawValue)") }
             guard let arrival = arrivals.removeValue(forKey: run.name), arrival.accepted > 0 else {
                 faults.append("\(channel): \(run.name) was never accepted")
                 continue
