@@ -126,7 +126,12 @@ extension ChannelDraft {
                 throw .incomplete("a webhook of Discord is https://discord.com/api/webhooks/ID/TOKEN")
             }
             self.init(post: "discord", text, on: host == "discord.com" ? nil : address)
-        case Self.is(host, of: ["webhook.office.com", "logic.azure.com", "api.powerplatform.com"]):
+        case Self.is(
+            host,
+            of: [
+                "webhook.office.com", "outlook.office.com", "outlook.office365.com", "logic.azure.com",
+                "api.powerplatform.com",
+            ]):
             self.init(post: "teams", text, on: address)
         case host == "ntfy.sh":
             guard path.count == 1 else { throw .incomplete("a topic of ntfy is https://ntfy.sh/my-topic") }
@@ -272,6 +277,40 @@ private struct AppriseAddress {
             draft.secrets["token"] = host
             draft.settings["chat"] = .string(chat)
             return draft
+        case "mmost", "mmosts":
+            guard let token = path.last else { throw .incomplete("mmosts://HOST/TOKEN") }
+            let folder = path.dropLast().map { "/\($0)" }.joined()
+            let address = (scheme == "mmosts" ? "https://" : "http://") + "\(host)\(folder)/hooks/\(token)"
+            guard let server = try? HTTPAddress(address) else { throw .incomplete("mmosts://HOST/TOKEN") }
+            return ChannelDraft(post: "slack", address, on: server)
+        case "matrix", "matrixs":
+            guard password == nil else {
+                throw .unfit(
+                    "Matrix is asked with an access token, not with a password: matrixs://TOKEN@HOST/!ROOM")
+            }
+            guard let user, path.count == 1, let room = path.first?[...].percentDecoded,
+                room.hasPrefix("!") || room.hasPrefix("#")
+            else { throw .incomplete("matrixs://TOKEN@HOST/!ROOM, one room a channel") }
+            var draft = ChannelDraft(
+                kind: "matrix", url: (scheme == "matrixs" ? "https://" : "http://") + host)
+            draft.settings["room"] = .string(room)
+            draft.secrets["token"] = user
+            return draft
+        case "pagerduty":
+            var draft = ChannelDraft(kind: "pagerduty")
+            draft.secrets["key"] = user ?? host
+            return draft
+        case "workflow", "workflows":
+            guard path.count == 2 else { throw .incomplete("workflows://HOST/WORKFLOW/SIGNATURE") }
+            let address =
+                "https://\(host)/workflows/\(path[0])/triggers/manual/paths/invoke"
+                + "?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=\(path[1])"
+            guard let server = try? HTTPAddress(address) else {
+                throw .incomplete("workflows://HOST/WORKFLOW/SIGNATURE")
+            }
+            return ChannelDraft(post: "teams", address, on: server)
+        case "msteams":
+            throw .unfit("Microsoft retired these addresses: make a workflow in Teams, and paste its address")
         case "mailto", "mailtos": return try mail()
         case "json", "jsons":
             let web = scheme == "jsons" ? "https" : "http"

@@ -170,7 +170,10 @@ struct ChannelAddCommand: ParsableCommand {
             case .unknownScheme(let scheme):
                 throw APIError(
                     .badValue, "no kind of channel has addresses that begin with \(scheme):",
-                    hint: "belfry channel add command, with a program of yours, reaches everything else.")
+                    hint:
+                        "A program of yours reaches it, such as Apprise: "
+                        + "belfry channel add command --set command=\"sh -c '...'\" (the recipe is in the manual)."
+                )
             case .incomplete(let form): throw APIError(.badValue, "the address is not complete: \(form)")
             case .unfit(let reason): throw APIError(.badValue, reason)
             }

@@ -54,6 +54,28 @@ import Tracking
             ),
             ("tgram://1:abc/42", "telegram", #"{"chat":"42"}"#, ["token": "1:abc"]),
             (
+                "mmosts://chat.example.org/sub/abc", "slack", #"{"url":"https://chat.example.org"}"#,
+                ["webhook": "https://chat.example.org/sub/hooks/abc"]
+            ),
+            (
+                "matrixs://syt_1@m.example.org/!a%3Ae.org", "matrix",
+                #"{"url":"https://m.example.org","room":"!a:e.org"}"#, ["token": "syt_1"]
+            ),
+            ("pagerduty://k3y@api", "pagerduty", "{}", ["key": "k3y"]),
+            (
+                "workflows://p.logic.azure.com/7/s1g", "teams", #"{"url":"https://p.logic.azure.com"}"#,
+                [
+                    "webhook":
+                        "https://p.logic.azure.com/workflows/7/triggers/manual/paths/invoke"
+                        + "?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=s1g"
+                ]
+            ),
+            (
+                "https://outlook.office.com/webhook/1/IncomingWebhook/2", "teams",
+                #"{"url":"https://outlook.office.com"}"#,
+                ["webhook": "https://outlook.office.com/webhook/1/IncomingWebhook/2"]
+            ),
+            (
                 "mailtos://bell:pw@mail.example.org:587?to=ops@example.org&from=b@example.org", "mail",
                 #"{"to":["ops@example.org"],"from":"b@example.org","url":"smtp://mail.example.org:587","user":"bell"}"#,
                 ["password": "pw"]
@@ -83,7 +105,10 @@ import Tracking
     }
 
     @Test(arguments: [
-        "slak", "foo://x", "https://", "slack://A", "discord://1", "gotify://", "tgram://1:abc", "mailto:",
+        "slak", "foo://x", "matrix://me:pw@e.org/!r", "matrixs://e.org/!r", "matrix://t@e.org/x",
+        "mmost://e.org",
+        "msteams://a/b/c", "workflows://e.org/x", "https://", "slack://A", "discord://1", "gotify://",
+        "tgram://1:abc", "mailto:",
         "mailtos://example.org", "ntfy://me:pw@example.org/alerts", "json://me:pw@example.org/x",
         "json://example.org/x?+X-Key=1", "tgram://1:abc/1/2", "https://discord.com/api/webhooks/1",
         "https://ntfy.sh/", "https://ntfy.sh/a/b", "://", ":", "",
