@@ -23,31 +23,34 @@ public struct WorkAmount: Hashable, Sendable, Codable {
 }
 
 /// How fast an amount grows: over the last half minute, and from the second second on.
-struct WorkPace: Hashable, Sendable {
-    private static let span = Duration.seconds(30)
-    private static let least = Duration.seconds(1)
-    private static let most = 16
-
-    private var samples: [(at: Moment, done: Double)] = []
-
-    static func == (left: WorkPace, right: WorkPace) -> Bool {
-        left.samples.elementsEqual(right.samples) { $0 == $1 }
+struct WorkPace: Sendable {
+    private struct Sample {
+        /// In microseconds.
+        var at: Int64
+        var done: Double
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(samples.count) }
+    private static let span: Int64 = 30_000_000
+    private static let least: Int64 = 1_000_000
+    private static let most = 16
+
+    private var samples: [Sample] = []
 
     /// Takes the amount done at `now`, and returns how much is done in a second; nil: not known yet.
-    mutating func note(_ done: Double, at now: Moment) -> Double? {
+    mutating func note(_ done: Double, at moment: Moment) -> Double? {
+        let now = moment.microseconds
         // An amount that fell is one of other work, and a clock that was set back tells nothing.
         if let last = samples.last, done < last.done || now < last.at { samples = [] }
-        samples.removeAll { now - $0.at > Self.span }
-        defer {
-            if samples.last.map({ now - $0.at >= Self.least }) ?? true {
-                samples.append((now, done))
-                if samples.count > Self.most { samples.removeFirst() }
-            }
+        while let first = samples.first, now &- first.at > Self.span { samples.removeFirst() }
+        var rate: Double?
+        if let first = samples.first, now &- first.at >= Self.least {
+            rate = (done - first.done) * 1_000_000 / Double(now &- first.at)
         }
-        guard let first = samples.first, now - first.at >= Self.least else { return nil }
-        return (done - first.done) / ((now - first.at) / .seconds(1))
+        // Two seconds apart, so that all of the span is in them.
+        if samples.last.map({ now &- $0.at >= 2 * Self.least }) ?? true {
+            samples.append(Sample(at: now, done: done))
+            if samples.count > Self.most { samples.removeFirst() }
+        }
+        return rate
     }
 }
