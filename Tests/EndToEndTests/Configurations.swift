@@ -234,6 +234,7 @@ import Testing
         #expect(
             status["channels"].list.map { $0["name"].text } == ["desk", "hook"]
                 && status["channels"].list.last?["state"].text == "leftOut")
+        #expect(try await belfry.run("channel", "list").text.contains("left out"))
         // Each cause once, though whoever checks the file finds them again; what is new in it is shown.
         let found = try await belfry.run("doctor", "--json").json().list.compactMap { $0["kind"].text }
         #expect(found.count { $0 == "configPartial" } == 2 && !found.contains("badConfiguration"), "\(found)")

@@ -31,7 +31,9 @@ struct ChannelListCommand: ParsableCommand {
             for channel in channels {
                 table.add([
                     "\(channel.name)", "\(channel.kind)",
-                    TextTable.Cell(channel.state, StatusText.color(ofChannel: channel.state)),
+                    TextTable.Cell(
+                        StatusText.words(ofChannel: channel.state), StatusText.color(ofChannel: channel.state)
+                    ),
                     "\(screen.time(channel.since))",
                     "\(PlainText.preview(channel.lastError ?? "-", limit: 60))",
                 ])

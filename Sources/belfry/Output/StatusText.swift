@@ -7,8 +7,8 @@ import Tracking
 enum StatusText {
     /// `hook, webhook: failing since 02:10:00 (status 500)`.
     static func channel(_ channel: WireChannel, _ screen: Screen) -> String {
-        var text =
-            "\(channel.name), \(channel.kind): \(screen.paint(channel.state, color(ofChannel: channel.state)))"
+        let state = screen.paint(words(ofChannel: channel.state), color(ofChannel: channel.state))
+        var text = "\(channel.name), \(channel.kind): \(state)"
         if channel.state != "working", let since = channel.since { text += " since \(screen.time(since))" }
         if let error = channel.lastError { text += " (\(PlainText.preview(error)))" }
         return text
@@ -23,6 +23,9 @@ enum StatusText {
             screen.print(screen.paint("  " + PlainText.oneLine(hint), .dim), hang: 2)
         }
     }
+
+    /// The state of a channel as people read it.
+    static func words(ofChannel state: String) -> String { state == "leftOut" ? "left out" : state }
 
     static func color(ofChannel state: String) -> TerminalColor {
         switch state {
