@@ -167,7 +167,7 @@ enum UnknownCommand {
         "check": "config check", "top": "watch", "version": "--version",
     ]
 
-    private static func names(of command: any ParsableCommand.Type) -> [String] {
+    static func names(of command: any ParsableCommand.Type) -> [String] {
         [command.configuration.commandName].compactMap(\.self) + command.configuration.aliases
     }
 }
