@@ -253,8 +253,12 @@ struct Reserve {
 
 /// Moves the write-ahead log into the database when no commit waits, instead of inside a commit.
 struct LogUpkeep {
+    /// The ledger's file.
+    let path: String
     /// Pages written to the log since it was last moved.
     private var pages = 0
+
+    init(of path: String) { self.path = path }
 
     /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default.
     private static let idlePages = 1000
@@ -262,6 +266,11 @@ struct LogUpkeep {
     private static let mostPages = 4000
     /// The same while the disk is full: the log must not grow, or it uses up the reserve.
     private static let shortPages = 32
+    /// The same while the disk is nearly full, 1 MB: when nothing else is left, what the log holds must fit into the
+    /// database within the reserve.
+    private static let tightPages = 256
+    /// Room for less than a log of its largest size, a few times over.
+    private static let tightRoom: UInt64 = 64 << 20
 
     /// Moves the log when it is time; called after each commit.
     ///
@@ -269,7 +278,7 @@ struct LogUpkeep {
     mutating func maintain(_ database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
         pages += Self.takePagesWritten(database)
         let most = isShort ? Self.shortPages : isIdle ? Self.idlePages : Self.mostPages
-        guard pages >= most else { return nil }
+        guard pages >= most || pages >= Self.tightPages && isTight else { return nil }
         pages = 0
         do {
             try database.checkpoint(.passive)
@@ -278,6 +287,13 @@ struct LogUpkeep {
             let failure = StoreFailure(error)
             return failure.isSyncFailure ? failure : nil
         }
+    }
+
+    /// Whether the disk is nearly full.
+    private var isTight: Bool {
+        var disk = statvfs()
+        guard unsafe statvfs(path, &disk) == 0 else { return false }
+        return UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < Self.tightRoom
     }
 
     /// Empties the log before the file is closed.

@@ -25,7 +25,7 @@ final class SQLiteTransaction: Transaction {
     private let path: String
     private var statements: Statements?
     private var reserve: Reserve
-    private var log = LogUpkeep()
+    private var log: LogUpkeep
     private(set) var lastEvent: Int64
     /// What ``lastEvent`` was before the transaction.
     private var committedEvent: Int64
@@ -38,7 +38,7 @@ final class SQLiteTransaction: Transaction {
     /// Compiles every statement, and reserves space beside the file.
     init(path: String, words: WordNews, in database: Database) throws(StoreFailure) {
         (self.path, self.words) = (path, words)
-        reserve = Reserve(of: path)
+        (reserve, log) = (Reserve(of: path), LogUpkeep(of: path))
         let (ordinals, fresh) = (try Ordinals(in: database), FreshRows())
         statements = Statements(
             database: database, rows: try StationRows(in: database, ordinals: ordinals, fresh: fresh),
