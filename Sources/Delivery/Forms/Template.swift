@@ -38,7 +38,7 @@ package struct Template: Hashable, Sendable {
     private static let longestResult = 1 << 18
     private static let deepest = 16
     /// So many pieces, values and elements of sections are looked at; what is left then is left out.
-    private static let mostSteps = 100_000
+    private static let mostSteps = 50_000
 
     private let nodes: [Node]
     private let escaping: Escaping

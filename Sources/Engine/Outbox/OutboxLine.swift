@@ -43,7 +43,7 @@ actor OutboxLine: Keeper {
     }
 
     func run() async throws {
-        defer { for id in underWay { letGo(of: id) } }
+        defer { for id in underWay { letGo(of: id, isBrokenOff: true) } }
         try await follow()
     }
 
@@ -271,14 +271,14 @@ actor OutboxLine: Keeper {
     private func release(_ ends: [OutboxEnd]) {
         for end in ends {
             underWay.remove(end.entry.id)
-            letGo(of: end.entry.id)
+            letGo(of: end.entry.id, isBrokenOff: end.isBrokenOff)
             unsettled.removeAll { $0.entry.id == end.entry.id }
         }
     }
 
     /// The entry is not being sent any more.
-    private func letGo(of id: String) {
-        inHand.endSending(id)
+    private func letGo(of id: String, isBrokenOff: Bool = false) {
+        inHand.endSending(id, isBrokenOff: isBrokenOff)
         tools.places.giveBack(for: channel)
     }
 
@@ -374,6 +374,11 @@ struct OutboxEnd: Sendable {
     var latency: Duration?
     /// The head of what it answered to what failed.
     var answer: String?
+
+    /// Whether we broke the attempt off.
+    var isBrokenOff: Bool {
+        if case .failure(let error) = result { error.reason == .stopping } else { false }
+    }
 
     /// What happens to the entry; nothing when the attempt was broken off by us.
     func changes(at now: Moment, policy: RetryPolicy, random: Double) -> [Change] {

@@ -181,6 +181,8 @@ package final class EntriesInHand: Sendable {
     private struct State {
         var sent: Set<String> = []
         var rewritten: Set<String> = []
+        /// What was being sent when its channel was changed: the ledger counts no attempt, and its text may have arrived.
+        var brokenOff: Set<String> = []
         var rewritings: UInt64 = 0
     }
 
@@ -206,15 +208,19 @@ package final class EntriesInHand: Sendable {
     /// The entries that are being sent now.
     package var sending: Set<String> { state.withLock { $0.sent } }
 
-    /// The attempt is recorded.
-    package func endSending(_ id: String) {
-        state.withLock { _ = $0.sent.remove(id) }
+    /// The attempt is recorded, or was broken off by us.
+    package func endSending(_ id: String, isBrokenOff: Bool = false) {
+        state.withLock { state in
+            state.sent.remove(id)
+            if isBrokenOff { state.brokenOff.insert(id) }
+        }
     }
 
-    /// Takes an entry to rewrite it; refused while it is being sent.
+    /// Takes an entry to rewrite it; refused while it is being sent, and for good once an attempt was broken off: under one
+    /// id nothing else may follow.
     package func beginRewriting(_ id: String) -> Bool {
         state.withLock { state in
-            guard !state.sent.contains(id) else { return false }
+            guard !state.sent.contains(id), !state.brokenOff.contains(id) else { return false }
             state.rewritings += 1
             state.rewritten.insert(id)
             return true

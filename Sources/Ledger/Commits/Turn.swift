@@ -108,7 +108,7 @@ package struct TurnInput: Sendable {
     /// Messages, by id: those of ``TurnReads/messages``, and the newest unread ones where they were asked for.
     package var messages: [String: MessageRecord] = [:]
     package var items: [ItemKey: ItemRecord] = [:]
-    /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
+    /// The newest pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
     package var untried: [ItemKey: [String: OutboxRecord]] = [:]
     /// What happened to the failures before runs of ``TurnReads/arrivals``, by the runs' ids and by channel.
     package var arrivals: [String: [String: FailureArrival]] = [:]

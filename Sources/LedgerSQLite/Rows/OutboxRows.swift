@@ -338,10 +338,10 @@ extension OutboxRows {
         query
             + """
              WHERE channel = ?1 AND coalesce(item, run) = ?2 AND item = ?2 AND state = 'pending' AND attempts = 0
-            ORDER BY number LIMIT 1
+            ORDER BY number DESC LIMIT 1
             """
 
-    /// The pending, never tried entry for each of these items on each channel: it may be rewritten.
+    /// The newest pending, never tried entry for each of these items on each channel: it may be rewritten.
     static func untried(
         of items: some Collection<ItemKey>, channels: [String], in database: Database
     ) throws(StoreFailure) -> [(item: ItemKey, entry: OutboxRecord)] {

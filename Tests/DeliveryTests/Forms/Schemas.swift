@@ -103,24 +103,24 @@ private struct PublishedService: CustomTestStringConvertible, Sendable {
     private func `is as the service publishes at each limit, one less and one more`(
         service: PublishedService
     ) throws {
-        for limit in [1, 64, 100] + service.limits {
+        for limit in [1, 64] + service.limits {
             for more in -1...1 {
-                for (fill, unit) in [("a", 1), ("&", 1), ("*", 1), ("界", 3)] {
+                for (fill, unit) in limit > 5000 ? [("a", 1), ("界", 3)] : [("a", 1), ("&", 1), ("界", 3)] {
                     let count = max(0, (limit + more - Self.family.utf16.count) / unit)
                     let text = String(repeating: fill, count: count) + Self.family
-                    for (title, body) in [(text, fill == "a" ? "" : "b"), ("t", text)] {
-                        var bulletin = Sample.texts(title: title, body: body)
-                        var faults = try service.faults(bulletin)
-                        bulletin.notice.markup = .markdown
-                        bulletin.notice.links = NoticeLink.fitting([
-                            NoticeLink(label: "&" + Self.family, url: "https://e.org/?a&b"),
-                            NoticeLink(label: text, url: "https://e.org/"),
-                        ])
-                        faults += try service.faults(bulletin)
-                        #expect(faults.isEmpty, "\(limit + more) \(fill): \(faults)")
-                    }
-                    let failure = try service.faults(Sample.failure(text: text))
-                    #expect(failure.isEmpty, "\(limit + more) \(fill): \(failure)")
+                    var faults: [String] = []
+                    var bulletin = Sample.texts(title: text, body: fill == "a" ? "" : "b")
+                    faults += try service.faults(bulletin)
+                    bulletin = Sample.texts(title: "t", body: text)
+                    bulletin.notice.links = NoticeLink.fitting([
+                        NoticeLink(label: "&" + Self.family, url: "https://e.org/?a&b"),
+                        NoticeLink(label: text, url: "https://e.org/"),
+                    ])
+                    faults += try service.faults(bulletin)
+                    bulletin.notice.markup = .markdown
+                    faults += try service.faults(bulletin)
+                    if fill == "a" { faults += try service.faults(Sample.failure(text: text)) }
+                    #expect(faults.isEmpty, "\(limit + more) \(fill): \(faults)")
                 }
             }
         }

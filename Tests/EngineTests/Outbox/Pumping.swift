@@ -335,5 +335,11 @@ extension Tower {
         #expect(inHand.beginRewriting("b"))
         inHand.endSending("a")
         #expect(inHand.beginRewriting("a"))
+        inHand.endRewriting(["a", "b"])
+        // What was broken off may have arrived: its id stands for that text.
+        #expect(inHand.beginSending("c", readAfter: inHand.rewritings))
+        inHand.endSending("c", isBrokenOff: true)
+        #expect(!inHand.beginRewriting("c"))
+        #expect(inHand.beginSending("c", readAfter: inHand.rewritings))
     }
 }

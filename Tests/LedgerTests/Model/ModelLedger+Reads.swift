@@ -274,7 +274,7 @@ extension ModelLedger: OutboxReading, EventReading {
     }
 
     func untriedOutbox(channel: String, item: String) -> OutboxRecord? {
-        pending(channel).first { $0.item == item && $0.attempts == 0 }
+        pending(channel).last { $0.item == item && $0.attempts == 0 }
     }
 
     private func pending(_ channel: String) -> [OutboxRecord] {

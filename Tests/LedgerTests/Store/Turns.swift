@@ -37,6 +37,8 @@ import Timeline
                 .putItem(.sample("b"), replacing: nil),
                 .insertOutbox(.sample("o0", item: "\(thread)")),
                 .moveOutbox(OutboxMove(id: "o0", from: .pending, attempts: 0, to: .pending, nextAttempts: 1)),
+                .insertOutbox(.sample("o0", item: "\(thread)")),
+                // What is written into it comes after all that waits.
                 .insertOutbox(.sample("o1", item: "\(thread)")),
                 .insertOutbox(.sample("o2", channel: "other", item: "\(thread)")),
                 .insertOutbox(.sample("o3", item: "job:a")), .event(), .event(), .event(),
