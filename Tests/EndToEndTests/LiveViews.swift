@@ -38,7 +38,9 @@ import Testing
         // The first row is drawn where the line was.
         let text = try #require(seen["text"].text)
         let idle = try #require(text.range(of: "No run is active"))
-        #expect(text[idle.upperBound...].contains("\u{1B}[1;1H  ● long#1"), "\(text)")
+        let row = try #require(text[idle.upperBound...].range(of: "\u{1B}[1;1H  "))
+        let end = text[row.upperBound...].range(of: "\u{1B}[K")?.lowerBound ?? text.endIndex
+        #expect(text[row.upperBound..<end].contains("long#1"), "\(text)")
     }
 
     @Test(arguments: [("\\u0003", 130), ("\\u001c", -3)])

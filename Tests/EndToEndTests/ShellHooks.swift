@@ -21,7 +21,8 @@ import Testing
         let belfry = try await Belfry.start()
         let events = try belfry.events()
         try belfry.write(
-            (#"[["wait","ready"],["type","READ\r"],["wait","ready"],["type","false --long\r"],["wait","ready"],"#
+            (#"[["wait","ready"],["type","READ\r"],["wait","ready"],["type","false --long\r"],"#
+                + #"["run","until belfry messages | grep -q -- --long; do sleep 0.1; done"],"#
                 + #"["type","exit 0\r"]]"#).replacing("READ", with: shell.reading),
             to: "steps")
         let answer = try await belfry.shell(

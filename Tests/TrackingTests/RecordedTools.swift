@@ -45,7 +45,7 @@ import Tracking
 
     @Test(
         arguments: [
-            "borg", "tar", "dd", "pip", "pv-n", "dpkg", "docker-pull", "docker-buildkit",
+            "borg", "tar", "dd", "pip", "pv-n", "dpkg", "docker-pull",
         ])
     func `a tool without a total, or with bare numbers, is not taken for progress`(tool: String) throws {
         #expect(try reports(of: tool, cut: 64).isEmpty)

@@ -67,7 +67,8 @@ struct WidgetCommand: ParsableCommand {
         if watch {
             try WidgetWatcher(common, form, bots: names, hasGlyphs: !ascii).run()
         }
-        let client = try common.client()
+        // One that listens: a daemon that was killed has left its file behind.
+        let client = try DaemonClient.first(of: [common.client().socket], timeout: Patience.wished())
         var reading = WidgetReading(client, bots: names, hasGlyphs: !ascii)
         if !reading.readSnapshot() { try reading.refresh() }
         StandardOutput.print(form.line(reading.content(at: .now)))
