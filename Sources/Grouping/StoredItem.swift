@@ -14,9 +14,8 @@ extension Appearance: JSONWritable {
             writer.member("category", category)
             writer.member("expireAfter", expireAfter)
             if let links {
-                writer.member("links") { writer in
-                    writer.array { writer in for link in links { link.write(to: &writer) } }
-                }
+                writer.name("links")
+                writer.array { writer in for link in links { link.write(to: &writer) } }
             }
         }
     }
