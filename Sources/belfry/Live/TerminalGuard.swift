@@ -91,7 +91,7 @@ struct TerminalGuardCommand: ParsableCommand {
         var other = size
         other.ws_row -= 1
         guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCSWINSZ), &other) == 0 else { return }
-        usleep(100_000)
+        usleep(30_000)
         var now = winsize()
         // Somebody may have changed it meanwhile.
         guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &now) == 0, now.ws_row == other.ws_row,
