@@ -82,7 +82,8 @@ enum RenderBench {
             advance()
             time.sleep(max(0, start + (step + 1) / 20 - time.monotonic()))
         share = (time.process_time() - before) / seconds
-        print(f"{name} {version}: {share * 100:.2g} % of a core", flush=True)
+        # Not by print, which Rich takes over.
+        os.write(1, f"{name} {version}: {share * 100:.2g} % of a core\\n".encode())
         """
 
     private static func best(_ traits: TerminalTraits, changes: Bool) -> (Double, Int) {
