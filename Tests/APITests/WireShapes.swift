@@ -58,6 +58,9 @@ import Tracking
         (whole.read, whole.pinned, whole.sender, whole.replyTo) = (true, true, "sage", "m0")
         (whole.reactions, whole.attachments) = (["ok", "no"], [WireAttachment(name: "a", bytes: 7)])
         whole.order = .ranked
+        for part in Mirror(reflecting: whole).children {
+            #expect("\(part.value)" != "nil", "\(part.label ?? "") is not tried")
+        }
         for message in [Samples.message, whole] {
             #expect(try WireCoding.text([message]) == "[\(WireCoding.text(message))]")
         }

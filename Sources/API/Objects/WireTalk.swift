@@ -45,7 +45,7 @@ package struct WireMessage: Hashable, Sendable, Codable {
 }
 
 extension WireMessage: SortedJSONWritable {
-    /// Writes it.
+    /// Writes it, for it is the answer to every message; what is added to it is added here.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("at", at.text)
