@@ -2,7 +2,6 @@ import Delivery
 import Host
 package import Logging
 import Synchronization
-import Timeline
 
 /// Where agents of users connect, and who of them shows which channels.
 ///
