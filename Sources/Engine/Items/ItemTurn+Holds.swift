@@ -154,8 +154,11 @@ extension ItemTurn {
         let version = ItemSnapshot(
             key: key, revision: 1, bot: OwnThread.bot, urgency: .normal, reason: .first, at: now,
             content: .messages(count: 1, last: [message]))
+        var notice = notice(of: version)
+        // Its thread is a name for programs.
+        notice.title = message.title ?? notice.title
         let bulletin = Bulletin(
-            Matter(version, only: nil), at: now, notice: notice(of: version),
+            Matter(version, only: nil), at: now, notice: notice,
             objects: object("item", WireItem(version, pinned: [])))
         guard let body = configuration.render(bulletin, for: channel) else { return nil }
         let entry = OutboxRecord(

@@ -103,7 +103,8 @@ import WebhookChannel
             #expect(try await states("inbox", tower) == Array(repeating: "run.failed held", count: 3))
             tower.clock.advance(to: at("12:00:00"))
             let mail = try await server.mail()
-            #expect(mail.headers["Subject"] == "While it was quiet: 3 things", "\(mail.headers)")
+            #expect(
+                mail.headers["Subject"]?.hasSuffix("While it was quiet: 3 things") == true, "\(mail.headers)")
             for job in ["backup", "sync", "index"] {
                 #expect(mail.plain?.contains("\(job) failed") == true, "\(mail.plain ?? "")")
             }
