@@ -27,8 +27,8 @@ package actor QuestionKeeper: Keeper {
     /// Those of an earlier daemon since the machine started, outside of any run, until it was looked at who still waits for
     /// them; nil: not known yet.
     private var inherited: Set<String>?
-    /// When this keeper began, since boot.
-    private let began: Duration
+    /// When this keeper began.
+    private let began: ClockReading
     /// The open questions whose runs were looked at.
     private var seen: Set<String> = []
     /// How far events were read, and how far that is in the ledger; nil: not known yet.
@@ -45,8 +45,8 @@ package actor QuestionKeeper: Keeper {
     ) {
         self.ledger = ledger
         (self.runs, self.askers) = (runs, askers)
-        began = clock.sinceBoot
-        cursorMoved = began
+        began = ClockReading(of: clock)
+        cursorMoved = began.sinceBoot
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "questions can't be closed")
     }
 
@@ -81,7 +81,7 @@ package actor QuestionKeeper: Keeper {
         let next = [
             deadlines.next(of: open.map(\.question), at: now),
             isBehind ? cursorMoved + Self.cursorPause : nil,
-            inherited?.isEmpty == false ? began + Self.patience : nil,
+            inherited?.isEmpty == false ? began.sinceBoot + Self.patience : nil,
         ]
         return .earliest(next.compactMap(\.self).min().map { now.now + max(.zero, $0 - now.sinceBoot) })
     }
@@ -121,12 +121,12 @@ package actor QuestionKeeper: Keeper {
     /// What was asked before the machine started stays open: not its asker gave it up, the power was cut.
     private func withdrawInherited(_ open: inout [QuestionRecord]) async throws(LedgerError) {
         if inherited == nil {
-            let start = loop.clock.now - loop.clock.sinceBoot
-            inherited = Set(open.filter { $0.run == nil && $0.question.askedAt >= start }.map(\.id))
+            let life = began.now - began.sinceBoot..<began.now
+            inherited = Set(open.filter { $0.run == nil && life.contains($0.question.askedAt) }.map(\.id))
         }
         let left = inherited?.intersection(open.map(\.id)) ?? []
         inherited = left
-        guard !left.isEmpty, loop.clock.sinceBoot >= began + Self.patience else { return }
+        guard !left.isEmpty, loop.clock.sinceBoot >= began.sinceBoot + Self.patience else { return }
         for record in open where left.contains(record.id) && !askers.waits(for: record.id) {
             try await close(record, QuestionEnd(.withdrawn, at: loop.clock.now), with: [])
             open.removeAll { $0.id == record.id }
