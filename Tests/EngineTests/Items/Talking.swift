@@ -90,10 +90,14 @@ import Timeline
                     .insertMessage(MessageRecord(message: message, run: run.id)),
                     .append(NewEvent(.messagePosted(fact), at: message.at)),
                 ])
-                try await tower.settled()
-                let entries = try await tower.ledger.outbox(states: [], limit: 99)
-                return entries.filter { String(decoding: $0.body, as: UTF8.self).contains(message.text) }
-                    .map(\.channel)
+                var found: [String] = []
+                try await tower.until {
+                    found = try await tower.ledger.outbox(states: [], limit: 99)
+                        .filter { String(decoding: $0.body, as: UTF8.self).contains(message.text) }
+                        .map(\.channel)
+                    return !found.isEmpty
+                }
+                return found
             }
             let first = try await notified(1, to: nil)
             let second = try await notified(2, to: "two")
