@@ -111,6 +111,7 @@ import Tracking
         (spec.alertAfter, spec.sound) = (3, "bell: a")
         (spec.sounds, spec.preview) = (["failed": "/srv/a b.oga", "sent": "bell"], "hidden")
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
+        spec.outputChannel = "in, box"
         spec.usually = .seconds(300)
         spec.progress = ProgressReading(tool: .tar, total: 60 << 20)
         spec.checks.file = "/srv/a b"
