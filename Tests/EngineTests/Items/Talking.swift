@@ -90,6 +90,8 @@ import Timeline
                     .insertMessage(MessageRecord(message: message, run: run.id)),
                     .append(NewEvent(.messagePosted(fact), at: message.at)),
                 ])
+                try await tower.settled()
+                tower.clock.advance(by: .seconds(2))
                 var found: [String] = []
                 try await tower.until {
                     found = try await tower.ledger.outbox(states: [], limit: 99)
