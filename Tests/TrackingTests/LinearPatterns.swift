@@ -55,6 +55,33 @@ import Testing
         #expect(try !found("(.*)(.*)(.*)x", text))
     }
 
+    @Test func `is refused, or found, also where whoever wrote it means harm`() throws {
+        // Each was followed by itself, and by nothing a hundred times within a hundred times.
+        #expect(throws: LinearPattern.Fault.self) {
+            try LinearPattern(String(repeating: "|", count: 200_000))
+        }
+        #expect(try found("(((((((((){100}){100}){100}){100}){100}){100}){100}){100}){100}b", "ab"))
+        #expect(try found("(((((x{0}){100}){100}){100}){100}){100}b", "ab"))
+        // Every second character: none is next to another.
+        var apart = String.UnicodeScalarView()
+        for value in stride(from: UInt32(0x4E00), to: 0xD000, by: 2) {
+            if let scalar = Unicode.Scalar(value) { apart.append(scalar) }
+        }
+        let many = String(repeating: "[\(String(apart))]?", count: 200) + "!"
+        #expect(try !found(many, String(repeating: "\u{4E02}", count: 500)))
+        #expect(try found("^[\(String(apart))]$", "\u{4E02}"))
+        #expect(try !found("^[\(String(apart))]$", "\u{4E03}"))
+    }
+
+    @Test(arguments: [
+        ("^[ca-bb]+$", "abc", true), ("^[z0-9a-f5-7]+$", "z7f", true), ("^[z0-9a-f5-7]+$", "g", false),
+        ("^[^za-f\\d]+$", "gh", true), ("^[^za-f\\d]+$", "g0", false), ("^[\\D5]$", "5", true),
+        ("^[\\D5]$", "6", false), ("^[\\S\\s]$", "\n", true),
+    ])
+    func `has classes whose parts stand in any order`(pattern: String, text: String, isFound: Bool) throws {
+        #expect(try found(pattern, text) == isFound)
+    }
+
     @Test func `finds what Swift's own expressions find`() throws {
         var random = SeededGenerator(seed: 20_261_123)
         let atoms = ["a", "b", ".", "[ab]", "[^a]", "(a|b)", "(ab|b)", "\\b", "^", "$"]

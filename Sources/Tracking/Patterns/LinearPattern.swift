@@ -117,11 +117,30 @@ extension LinearPattern.Assertion {
 
 /// Which characters may stand at one place: those in the ranges, or those that are in none of them.
 struct CharacterRule: Hashable {
+    /// In ascending order, and apart from each other.
     var ranges: [ClosedRange<UInt32>] = []
     var isNegated = false
 
     func matches(_ scalar: Unicode.Scalar) -> Bool {
-        ranges.contains { $0.contains(scalar.value) } != isNegated
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < scalar.value { low = middle + 1 } else { high = middle }
+        }
+        return (low < ranges.count && ranges[low].contains(scalar.value)) != isNegated
+    }
+
+    /// The same characters, in ranges that ``ranges`` may hold.
+    static func merged(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+        var merged: [ClosedRange<UInt32>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, range.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
     }
 
     /// Any character but a line end.

@@ -150,7 +150,10 @@ struct PatternReader {
         rule.isNegated = take("^")
         var isFirst = true
         while let scalar = pop() {
-            if scalar == "]", !isFirst { return rule }
+            if scalar == "]", !isFirst {
+                rule.ranges = CharacterRule.merged(rule.ranges)
+                return rule
+            }
             isFirst = false
             var ranges = [scalar.value...scalar.value]
             if scalar == "\\" { ranges = try escaped(from: place - 1) }
@@ -233,9 +236,14 @@ struct PatternCompiler {
         case .character(let rule): steps.append(.character(rule))
         case .assertion(let assertion): steps.append(.assertion(assertion))
         case .sequence(let nodes): for node in nodes { add(node) }
-        case .choice(let nodes): add(nodes[...])
+        case .choice(let nodes): addChoice(nodes)
         case .repeated(let node, let least, let most):
-            for _ in 0..<least { add(node) }
+            for _ in 0..<least {
+                let before = steps.count
+                add(node)
+                // Nothing, repeated a hundred times within a hundred times, would never come to an end.
+                if steps.count == before { break }
+            }
             if let most {
                 for _ in least..<most { addOptional(node, again: false) }
             } else {
@@ -244,17 +252,20 @@ struct PatternCompiler {
         }
     }
 
-    private mutating func add(_ nodes: ArraySlice<PatternNode>) {
-        guard let first = nodes.first else { return }
-        guard nodes.count > 1 else { return add(first) }
-        let split = steps.count
-        steps.append(.split(split + 1, 0))
-        add(first)
-        let jump = steps.count
-        steps.append(.jump(0))
-        steps[split] = .split(split + 1, steps.count)
-        add(nodes.dropFirst())
-        steps[jump] = .jump(steps.count)
+    /// One after another and not each within the one before: they may be very many.
+    private mutating func addChoice(_ nodes: [PatternNode]) {
+        var jumps: [Int] = []
+        for node in nodes.dropLast() {
+            guard steps.count <= LinearPattern.mostSteps else { return }
+            let split = steps.count
+            steps.append(.split(split + 1, 0))
+            add(node)
+            jumps.append(steps.count)
+            steps.append(.jump(0))
+            steps[split] = .split(split + 1, steps.count)
+        }
+        if let last = nodes.last { add(last) }
+        for jump in jumps { steps[jump] = .jump(steps.count) }
     }
 
     /// A node that may be left out, and, if `again`, repeated.
