@@ -53,8 +53,9 @@ package enum BarFormat: String, Hashable, Sendable, CaseIterable {
     }
 
     private static func polybar(_ text: String, _ look: BarContent.Look) -> String {
-        // `%{` begins a tag; a percent sign is else shown as it is.
-        let text = text.replacing("%{", with: "%%{")
+        // `%{` begins a tag, which may run a command at a click, and nothing takes that meaning from it, no second percent
+        // sign either; a percent sign is else shown as it is.
+        let text = text.replacing("%{", with: "% {")
         guard !text.isEmpty, let color = color(look) else { return text }
         return "%{F\(color)}\(text)%{F-}"
     }
