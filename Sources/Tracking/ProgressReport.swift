@@ -107,9 +107,9 @@ enum ReportNumber {
         return ProgressReport(fraction: percent / 100)
     }
 
-    /// An amount of a total; nothing when the total is zero or smaller than the amount.
+    /// An amount of a total; nothing when the total is zero or smaller than the amount, or that below zero.
     static func amounts(_ done: Double?, of total: Double?) -> ProgressReport? {
-        guard let done, let total, total > 0, done <= total else { return nil }
+        guard let done, let total, total > 0, (0...total).contains(done) else { return nil }
         return ProgressReport(done: done, total: total)
     }
 }

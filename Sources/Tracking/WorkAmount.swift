@@ -44,7 +44,8 @@ struct WorkPace: Sendable {
         while let first = samples.first, now &- first.at > Self.span { samples.removeFirst() }
         var rate: Double?
         if let first = samples.first, now &- first.at >= Self.least {
-            rate = (done - first.done) * 1_000_000 / Double(now &- first.at)
+            // By seconds, of which there is one at least: the pace of whatever number is a number.
+            rate = (done - first.done) / (Double(now &- first.at) / 1_000_000)
         }
         // Two seconds apart, so that all of the span is in them.
         if samples.last.map({ now &- $0.at >= 2 * Self.least }) ?? true {

@@ -61,6 +61,16 @@ import Tracking
         #expect(tracker.live.amount == WorkAmount(done: 5, total: 100, unit: tracker.live.amount?.unit))
     }
 
+    @Test func `are numbers that can be written, however large or small they are`() throws {
+        var tracker = tracker()
+        for (second, done) in [(0, "0"), (2, "9e307"), (4, "1e308")] {
+            let line = #"{"progress":\#(done),"total":1e308,"unit":"x"}"#
+            _ = tracker.receive(try report(line), from: .native, at: at(Double(second)))
+        }
+        #expect(tracker.live.amount?.rate == 2.5e307)
+        _ = try JSON.encode(tracker.live)
+    }
+
     @Test func `are read from a datagram`() {
         let report = NotifyDatagram(Array("X_PROGRESS=3/12\nX_UNIT=files".utf8)[...])?.report
         #expect(report?.done == 3 && report?.total == 12 && report?.unit == "files")

@@ -150,6 +150,12 @@ import Tracking
         #expect(progress("1.0056 31457280", "62", by: .pv, total: 62_914_560).first == 0.5)
     }
 
+    @Test func `reads no amount below zero`() {
+        let line = #"PROG {"downloaded_bytes":-5,"total_bytes":10}"#
+        #expect(progress(line, by: .ytDlp) == [])
+        #expect(progress(#"{"message_type":"status","bytes_done":-5,"total_bytes":10}"#, by: .restic) == [])
+    }
+
     @Test func `survives whatever a job prints`() {
         var seed: UInt64 = 0x9E37_79B9_7F4A_7C15
         let words = [
