@@ -238,6 +238,16 @@ import Tracking
         #expect(text.hasPrefix("Not accepted: To: \"\(other)\" \(sentence).\n"), "\(text)")
     }
 
+    @Test func `is asked again also where the question is as long as one may be`() throws {
+        let title = String(repeating: "t", count: 2000), about = String(repeating: "a", count: 1987)
+        let payload = Self.form(
+            #"{"properties":{"n":{"type":"integer","title":"\#(title)","description":"\#(about)"}}}"#)
+        let run = try run(.claude, payload, ["many"])
+        #expect(run.asked.map(\.text.count) == [4000, 4000])
+        #expect(run.asked[1].text.hasPrefix("Not accepted: ttt"))
+        #expect(run.asked[1].text.contains("\"many\" is no whole number.\ndb: Connect\n"))
+    }
+
     @Test func `leaves a pattern that is not known here to whoever asks`() throws {
         let payload = Self.form(
             #"{"properties":{"to":{"type":"string","pattern":"(?=a)b","format":"ipv6"}}}"#)

@@ -211,6 +211,8 @@ package struct FormFault: Error, Hashable, Sendable {
 extension AgentHook {
     static let decline = "decline"
     static let cancel = "cancel"
+    /// The most characters of a question that can be asked.
+    fileprivate static let longestQuestion = 4000
 
     /// The fields of the form; nil: one of them can't be asked.
     private var fields: [ElicitedField]? {
@@ -248,7 +250,9 @@ extension AgentHook {
                 choices: field.labels + (isOptional ? [ElicitedField.skip] : []),
                 takesText: field.takesText)
         }
-        let isAskable = questions.allSatisfy { $0.choices.count <= Self.mostChoices && $0.text.count <= 4000 }
+        let isAskable = questions.allSatisfy {
+            $0.choices.count <= Self.mostChoices && $0.text.count <= Self.longestQuestion
+        }
         let areClear = questions.allSatisfy {
             Set($0.choices.map { $0.lowercased() }).count == $0.choices.count
         }
@@ -273,7 +277,7 @@ extension AgentHook {
             _ = try field.value(of: answer)
             return nil
         } catch {
-            return FormFault("\(field.title ?? field.name): \(error.sentence)")
+            return FormFault("\(CleanText.line(field.title ?? field.name, limit: 100)): \(error.sentence)")
         }
     }
 
@@ -312,7 +316,11 @@ package struct AgentAnswers: Sendable {
     package var next: AgentQuestion? {
         guard !isOver, given.count < questions.count else { return nil }
         var question = questions[given.count]
-        if let fault { question.text = "Not accepted: \(fault.sentence).\n" + question.text }
+        if let fault {
+            // What is cut off of a very long one was shown before.
+            let text = "Not accepted: \(fault.sentence).\n" + question.text
+            question.text = String(text.prefix(AgentHook.longestQuestion))
+        }
         return question
     }
 
