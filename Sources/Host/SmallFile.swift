@@ -118,6 +118,13 @@ package enum SmallFile {
         guard fsync(folder.raw) == 0 else { throw .last("fsync", path) }
     }
 
+    /// Whether anybody may put files beside `path`, as in `/tmp`, or nobody can, since there is no such folder: who made a
+    /// file that is found there is not known.
+    package static func isAmongAnybodys(_ path: String) -> Bool {
+        var folder = stat()
+        return unsafe stat(parent(of: path), &folder) != 0 || folder.st_mode & 0o002 != 0
+    }
+
     /// The folder that holds `path`.
     package static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }

@@ -106,6 +106,15 @@ import Testing
         #expect(try SmallFile.text(folder.file("x")) == "second")
     }
 
+    @Test func `knows where anybody may have put a file`() throws {
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("own"))
+        #expect(!SmallFile.isAmongAnybodys(folder.file("own/x")))
+        #expect(SmallFile.isAmongAnybodys(folder.file("missing/x")))
+        #expect(unsafe chmod(folder.file("own"), 0o1777) == 0)
+        #expect(SmallFile.isAmongAnybodys(folder.file("own/x")))
+    }
+
     @Test func `refuses to read a file above the limit`() throws {
         let folder = try TemporaryFolder()
         try SmallFile.replace(folder.file("x"), with: [UInt8](repeating: 7, count: 100_000))

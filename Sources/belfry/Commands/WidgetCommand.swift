@@ -100,10 +100,11 @@ struct WidgetReading {
 
     /// Reads the file that the daemon keeps for it; whether that showed all.
     ///
-    /// The client has connected, so that the daemon lives.
+    /// The client has connected, so that the daemon lives; where anybody may put files it keeps none.
     mutating func readSnapshot() -> Bool {
-        guard bots == nil,
-            let bytes = try? SmallFile.read(WireSnapshot.path(beside: client.socket), limit: 16 << 20),
+        let path = WireSnapshot.path(beside: client.socket)
+        guard bots == nil, !SmallFile.isAmongAnybodys(path),
+            let bytes = try? SmallFile.read(path, limit: 16 << 20),
             let snapshot = try? WireCoding.decode(WireSnapshot.self, from: bytes), snapshot.v == 1
         else { return false }
         // A slot that is past and of which nothing came was skipped: the daemon knows the next one.
