@@ -71,19 +71,23 @@ package struct PassedOutput: Sendable {
             passed.append(byte)
             if byte == 0x1B {
                 place = .stringEscape(isSystem: isSystem)
-            } else if byte == 0x07, isSystem || byte == 0x18 || byte == 0x1A {
+            } else if byte == 0x07 && isSystem || Self.cancels(byte) {
                 place = .ground
             }
         case .stringEscape(let isSystem):
             passed.append(byte)
-            place = byte == UInt8(ascii: "\\") ? .ground : .string(isSystem: isSystem)
+            place = byte == UInt8(ascii: "\\") || Self.cancels(byte) ? .ground : .string(isSystem: isSystem)
         case .held: hold(byte, &passed)
         case .heldEscape:
             held.append(byte)
+            if Self.cancels(byte) { return pass(&passed, into: .ground) }
             guard byte != UInt8(ascii: "\\") else { return drop() }
             pass(&passed, into: .string(isSystem: true))
         }
     }
+
+    /// CAN and SUB end any sequence without its meaning.
+    private static func cancels(_ byte: UInt8) -> Bool { byte == 0x18 || byte == 0x1A }
 
     private mutating func ground(_ byte: UInt8, _ passed: inout [UInt8]) {
         guard byte != 0x1B else {
@@ -118,13 +122,14 @@ package struct PassedOutput: Sendable {
         case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"):
             pass(&passed, into: .string(isSystem: false))
         // One of several bytes: `ESC ( B`.
-        case 0x20..<0x30: place = .escape
+        case 0x20..<0x30 where held.count <= Self.limit: place = .escape
         default: pass(&passed, into: .ground)
         }
     }
 
     private mutating func hold(_ byte: UInt8, _ passed: inout [UInt8]) {
         held.append(byte)
+        if Self.cancels(byte) { return pass(&passed, into: .ground) }
         let text = held.dropFirst(2)
         let isWhole = byte == 0x07 || byte == 0x1B
         let body = isWhole ? text.dropLast() : text

@@ -39,9 +39,24 @@ import Tracking
         #expect(passed(text, cut: cut) == text)
     }
 
-    @Test func `holds no more than a sequence may be long`() {
-        let long = "\u{1B}]9;4;" + String(repeating: "1", count: 10_000)
+    @Test(arguments: [
+        "\u{1B}]9;4;" + String(repeating: "1", count: 10_000),
+        "\u{1B}" + String(repeating: "/", count: 10_000),
+    ])
+    func `holds no more than a sequence may be long`(long: String) {
+        var output = PassedOutput(removing: .all)
+        let shown = output.receive(Array(long.utf8)[...])
+        #expect(shown.count > 5000)
         #expect(passed(long, cut: 1) == long)
+    }
+
+    @Test(arguments: ["\u{18}", "\u{1A}"], ["]0;title", "]9;4;1;4", "]9;4;1\u{1B}", "Pdata", "Pdata\u{1B}"])
+    func `is text again behind a sequence that was cancelled`(cancel: String, begun: String) {
+        let text = "\u{1B}\(begun)\(cancel)text"
+        var output = PassedOutput(removing: .all)
+        #expect(String(decoding: output.receive(Array(text.utf8)[...]), as: UTF8.self) == text)
+        #expect(output.isBetween)
+        #expect(output.receive(Array("\u{1B}]9;4;1;50\u{07}".utf8)[...]).isEmpty)
     }
 
     @Test func `may be followed by another's sequence only where one of its own is whole`() {
