@@ -94,9 +94,8 @@ struct HTMLPlace: MarkdownPlace {
 struct EscapedMarkdownPlace: MarkdownPlace {
     func show(_ span: Markdown.Span) -> String {
         if let link = span.link {
-            // A bracket in an address would end it.
-            let address = link.replacing("(", with: "%28").replacing(")", with: "%29")
-            return span.text == link ? Self.escaped(link) : "[\(Self.escaped(span.text))](\(address))"
+            return span.text == link
+                ? Self.escaped(link) : "[\(Self.escaped(span.text))](\(Self.address(link)))"
         }
         if span.style.contains(.code) { return show(code: span.text) }
         let mark = (span.style.contains(.bold) ? "**" : "") + (span.style.contains(.italic) ? "*" : "")
@@ -107,6 +106,11 @@ struct EscapedMarkdownPlace: MarkdownPlace {
             span.text.prefix { $0.isWhitespace }, span.text.reversed().prefix { $0.isWhitespace }
         )
         return before + mark + Self.escaped(String(core)) + String(mark.reversed()) + String(after.reversed())
+    }
+
+    /// An address as it stands behind the text of a link: a bracket in it would end it.
+    static func address(_ url: String) -> String {
+        url.replacing("(", with: "%28").replacing(")", with: "%29")
     }
 
     func show(code: String) -> String {

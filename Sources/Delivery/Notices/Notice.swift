@@ -241,7 +241,10 @@ package struct NoticeLink: Hashable, Codable, Sendable {
 
     /// The links in Markdown, in one line.
     static func markdown(_ links: [NoticeLink]) -> String {
-        links.map { "[\(FormText.fit($0.label, to: 80, as: .markdown))](\($0.url))" }.joined(separator: " · ")
+        links.map { link in
+            let label = FormText.fit(link.label, to: 80, as: .markdown)
+            return "[\(label)](\(EscapedMarkdownPlace.address(link.url)))"
+        }.joined(separator: " · ")
     }
 
     /// The links as lines of text, behind a line feed; empty where there are none.

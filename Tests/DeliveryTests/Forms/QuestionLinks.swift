@@ -63,6 +63,11 @@ import Tracking
         let discord = try sent(try Sample.discord(), notice([yes, evil]))
         let text = try #require(discord["embeds"]?[0]?["description"]?.text)
         #expect(text.hasPrefix("Deploy?\n[Yes \\<now\\>](\(yes.url)) · [a\\]"))
+        let bracket = NoticeLink(label: "A", url: "https://a.example/b)[Pay](https://evil.example")
+        let embed = try sent(try Sample.discord(), notice([bracket]))["embeds"]?[0]
+        #expect(
+            embed?["description"]?.text
+                == "Deploy?\n[A](https://a.example/b%29[Pay]%28https://evil.example)")
         let matrix = try sent(try Sample.matrix(), notice([yes]))
         #expect(matrix["body"]?.text == "ops asks\nDeploy?\nYes <now>: \(yes.url)")
         #expect(
