@@ -152,6 +152,22 @@ import Tracking
         #expect(try about("PostToolUse", #","answers":{"Which?":"a"}"#) == asked)
     }
 
+    @Test func `is left to the agent where it asks more than anybody answers`() throws {
+        func list(_ count: Int, _ one: (Int) -> String) -> String {
+            (0..<count).map(one).joined(separator: ",")
+        }
+        func form(_ count: Int) -> String {
+            Self.form("{\"properties\":{\(list(count) { #""f\#($0)":{"type":"string"}"# })}}")
+        }
+        func call(_ count: Int) -> String {
+            let asked = list(count) { #"{"question":"\#($0)?","options":[{"label":"a"},{"label":"b"}]}"# }
+            return
+                #"{"hook_event_name":"PreToolUse","tool_name":"AskUserQuestion","tool_input":{"questions":[\#(asked)]}}"#
+        }
+        #expect(try hook(.claude, form(50)).task != nil && hook(.claude, call(50)).task != nil)
+        #expect(try hook(.claude, form(51)).task == nil && hook(.claude, call(51)).task == nil)
+    }
+
     // MARK: Forms
 
     private static func form(_ schema: String, _ more: String = "") -> String {

@@ -214,11 +214,12 @@ extension AgentHook {
     /// The most characters of a question that can be asked.
     fileprivate static let longestQuestion = 4000
 
-    /// The fields of the form; nil: one of them can't be asked.
+    /// The fields of the form; nil: one of them can't be asked, or they are too many.
     private var fields: [ElicitedField]? {
         guard case .members(let members)? = payload["requested_schema"]?["properties"] else {
             return payload["requested_schema"] == nil ? [] : nil
         }
+        guard members.count <= Self.mostQuestions else { return nil }
         let required = Set((payload["requested_schema"]?["required"]?.elements ?? []).compactMap(\.text))
         let fields = members.compactMap { ElicitedField($0, isRequired: required.contains($0.name)) }
         return fields.count == members.count ? fields : nil

@@ -256,12 +256,16 @@ package struct AgentQuestion: Hashable, Sendable {
 
 extension AgentHook {
     private static let longestChoice = 60
+    /// The most questions of one call, and fields of one form: each has the text, or the call, of all.
+    static let mostQuestions = 50
     static let mostChoices = 10
 
     private var asked: [JSON] { payload["tool_input"]?["questions"]?.elements ?? [] }
 
     /// Nil where one of them can't be asked as it stands: then the agent asks by itself.
     private var questions: [AgentQuestion]? {
+        let (asked, about) = (asked, about)
+        guard asked.count <= Self.mostQuestions else { return nil }
         let questions = asked.map { question -> AgentQuestion? in
             guard let text = question["question"]?.text, !text.isEmpty,
                 let labels = Self.choices(question["options"]?.elements.map { $0["label"]?.text })
@@ -269,10 +273,10 @@ extension AgentHook {
             let isMany = question["multiSelect"] == .bool(true)
             let several = "\n(several are possible, as \(labels.prefix(2).joined(separator: ",")))"
             // Its own dialog takes other words, too.
-            var asked = AgentQuestion(
+            var one = AgentQuestion(
                 text: text + (isMany ? several : ""), choices: labels, takesText: true)
-            asked.about = about
-            return asked
+            one.about = about
+            return one
         }
         let known = questions.compactMap(\.self)
         return known.isEmpty || known.count < questions.count ? nil : known
