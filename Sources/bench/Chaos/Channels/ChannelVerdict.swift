@@ -154,6 +154,8 @@ struct ChannelVerdict {
     /// How many deliveries were accepted, and how many of them had been before.
     private(set) var accepted = 0
     private(set) var repeated = 0
+    /// Runs whose report a kill took: the daemon had read it and written nothing of it yet. Their names are in no body.
+    private(set) var nameless = 0
     private(set) var faults: [String] = []
 
     /// Reads the ledger of a home whose daemon has stopped.
@@ -167,6 +169,7 @@ struct ChannelVerdict {
         let rows = try await ledger.outbox(states: [], limit: .max)
         await ledger.close()
         runs = completed.count
+        nameless = completed.count { !Self.hasName($0) }
         for row in rows where [.dead, .expired, .discarded, .pending, .waiting].contains(row.state) {
             faults.append("\(row.channel): \(row.type) is \(row.state.rawValue): \(row.lastError ?? "")")
         }
@@ -194,6 +197,10 @@ struct ChannelVerdict {
         faults += book.faults
     }
 
+    private static func hasName(_ run: RunRecord) -> Bool {
+        run.live?.message == "\(ChannelHome.mark)\(run.name):"
+    }
+
     private mutating func judge(
         _ channel: String, _ completed: [RunRecord], _ rows: [OutboxRecord], _ book: DeliveryBook,
         isStanding: Bool
@@ -208,6 +215,10 @@ struct ChannelVerdict {
                 continue
             }
             if row.state != .delivered { faults.append("\(channel): \(run.name) is \(row.state.rawValue)") }
+            if !Self.hasName(run) {
+                arrivals[run.name] = nil
+                continue
+            }
             guard let arrival = arrivals.removeValue(forKey: run.name), arrival.accepted > 0 else {
                 faults.append("\(channel): \(run.name) was never accepted")
                 continue
