@@ -164,7 +164,9 @@ extension Finish {
 }
 
 extension ReplyEvent {
-    /// The failure that the event reports; nil: it reports none. `hasOutput`: whether the bot said something before.
+    /// The failure that the event reports; nil: it reports none.
+    ///
+    /// `hasOutput`: whether the bot said something before.
     package func failure(hasOutput: Bool) -> ReplyFailure? {
         switch self {
         case .failed(let failure): failure

@@ -6,7 +6,9 @@ public struct WorkAmount: Hashable, Sendable, Codable {
     public var done: Double
     /// The whole, above 0.
     public var total: Double
-    /// What is counted, such as `files`; `bytes` for those; absent: not said. Cleaned, at most 16 characters.
+    /// What is counted, such as `files`; `bytes` for those; absent: not said.
+    ///
+    /// Cleaned, at most 16 characters.
     public var unit: String?
     /// How much of it is done in a second, lately; absent: not known yet, or not at work.
     public var rate: Double?
