@@ -154,7 +154,9 @@ struct ChannelVerdict {
     /// How many deliveries were accepted, and how many of them had been before.
     private(set) var accepted = 0
     private(set) var repeated = 0
-    /// Runs whose report a kill took: the daemon had read it and written nothing of it yet. Their names are in no body.
+    /// Runs whose report a kill took: the daemon had read it and written nothing of it yet.
+    ///
+    /// Their names are in no body.
     private(set) var nameless = 0
     private(set) var faults: [String] = []
 
