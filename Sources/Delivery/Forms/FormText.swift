@@ -59,11 +59,12 @@ enum FormText {
         return MarkedText(notice).cut(to: limit) { unit.length(of: place.show($0)) }.text(for: place)
     }
 
-    /// The same with the links of the notice in a line below, as far as the body does not show them.
+    /// The same with the links of the notice in a line below, as far as the body does not show them, and where that line
+    /// has room.
     static func markdown(withLinksOf notice: Notice, to limit: Int) -> String {
         let whole = markdown(bodyOf: notice, to: limit)
         let links = NoticeLink.markdown(NoticeLink.links(of: notice, besides: whole))
-        guard !links.isEmpty else { return whole }
+        guard !links.isEmpty, links.utf16.count < limit else { return whole }
         let body = markdown(bodyOf: notice, to: limit - links.utf16.count - 1)
         return body.isEmpty ? links : "\(body)\n\(links)"
     }

@@ -68,6 +68,11 @@ import Tracking
         #expect(
             embed?["description"]?.text
                 == "Deploy?\n[A](https://a.example/b%29[Pay]%28https://evil.example)")
+        let brackets = NoticeLink(
+            label: "A", url: "https://a.example/" + String(repeating: "(", count: 1500))
+        #expect(
+            try sent(try Sample.discord(), notice([brackets]))["embeds"]?[0]?["description"]?.text
+                == "Deploy?")
         let matrix = try sent(try Sample.matrix(), notice([yes]))
         #expect(matrix["body"]?.text == "ops asks\nDeploy?\nYes <now>: \(yes.url)")
         #expect(
