@@ -213,7 +213,7 @@ private struct LateDoor: APIHandler {
             try await blocking {
                 // It is asked for when half of this has passed; the answer has the other half, on a busy machine too.
                 let client = DaemonClient(
-                    socket: client.socket, timeout: .seconds(20), longest: .seconds(120))
+                    socket: client.socket, timeout: .seconds(60), longest: .seconds(240))
                 let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
             }
