@@ -79,7 +79,8 @@ final class SQLiteTransaction: Transaction {
             try? statements.database.rollback()
             let error = error.error(path: path)
             if case .syncFailed = error { throw error }
-            if error != .full { words.giveUp() }
+            // These pass; whatever else it is, each commit would try again in vain.
+            if ![.full, .locked(path: path)].contains(error) { words.giveUp() }
         }
     }
 
