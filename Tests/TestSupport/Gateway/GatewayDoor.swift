@@ -103,8 +103,16 @@ final class GatewayDoor: Sendable {
     }
 
     private func write(_ bytes: [UInt8]) {
-        channel.writeAndFlush(
-            WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: bytes)), promise: nil)
+        inOrder {
+            $0.writeAndFlush(
+                WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: bytes)), promise: nil)
+        }
+    }
+
+    /// Does it after all that was asked for before it: an answer to what has just been read would overtake what another
+    /// thread sent earlier.
+    private func inOrder(_ body: @escaping @Sendable (any Channel) -> Void) {
+        channel.eventLoop.execute { [channel] in body(channel) }
     }
 
     /// An event; `seq` is the number in the count of all, else this client's own is used, which skips so many.
@@ -125,17 +133,22 @@ final class GatewayDoor: Sendable {
         var data = ByteBuffer()
         data.write(webSocketErrorCode: WebSocketErrorCode(codeNumber: code))
         data.writeString(reason)
-        channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .connectionClose, data: data), promise: nil)
-        // The other side ends the connection: closed with bytes of it unread, this frame might never be read.
-        channel.close(mode: .output, promise: nil)
+        inOrder { [data] channel in
+            channel.writeAndFlush(
+                WebSocketFrame(fin: true, opcode: .connectionClose, data: data), promise: nil)
+            // The other side ends the connection: closed with bytes of it unread, this frame might never be read.
+            channel.close(mode: .output, promise: nil)
+        }
     }
 
-    func cut() { channel.close(promise: nil) }
+    func cut() { inOrder { $0.close(promise: nil) } }
 
     private func pong(_ bytes: [UInt8]) {
         guard gateway.state.withLock(\.manner.answersPings) else { return }
-        channel.writeAndFlush(
-            WebSocketFrame(fin: true, opcode: .pong, data: ByteBuffer(bytes: bytes)), promise: nil)
+        inOrder {
+            $0.writeAndFlush(
+                WebSocketFrame(fin: true, opcode: .pong, data: ByteBuffer(bytes: bytes)), promise: nil)
+        }
     }
 
     private func answer(_ id: String, _ payload: JSON) {
