@@ -90,4 +90,13 @@ import Tracking
                 == .retry(.serverError, after: .seconds(2), detail: "https://e.org answered 503", status: 503)
         )
     }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `names a redirect, which is not followed`(status: Int) {
+        let detail =
+            "https://e.org answered \(status): redirects are not followed; use the address that it leads to"
+        #expect(
+            HTTPAnswer(status: status, receiver: "https://e.org").failure(by: .http)
+                == .giveUp(.redirected, detail: detail, status: status))
+    }
 }

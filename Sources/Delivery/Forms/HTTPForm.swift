@@ -160,10 +160,13 @@ package struct HTTPAnswer: Hashable, Sendable {
     /// `detail` follows the sentence that names the status.
     package func failure(by table: FailureTable<Int>, detail: String? = nil) -> DeliveryError? {
         if (200...299).contains(status) { return nil }
-        let said = detail.map { ": \($0)" } ?? ""
+        let isRedirect = [301, 302, 303, 307, 308].contains(status)
+        let said = (detail ?? (isRedirect ? Self.redirectHint : nil)).map { ": \($0)" } ?? ""
         return table.judge(
             status, asked: retryAfter, detail: "\(receiver) answered \(status)\(said)", status: status)
     }
+
+    private static let redirectHint = "redirects are not followed; use the address that it leads to"
 }
 
 /// Whom the requests of a form may reach, and how long they may take; valid by construction.
