@@ -140,8 +140,8 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
 
 /// What is dispatched: an event, or a version of an item.
 package struct Matter: Sendable {
-    /// What it is about.
-    package enum Subject: Sendable {
+    /// What it is about; kept once for all stages, which are given a copy each.
+    package indirect enum Subject: Sendable {
         /// Something happened. Channels without surfaces are sent it; others show the item that heard of it.
         case fact(Fact)
         /// An item has something new to show.
