@@ -100,7 +100,8 @@ import Tracking
             #expect(idle.status == 4)
             _ = try await house.belfry("run", "nap")
             let first = try await house.belfry("run", "cancel", "nap")
-            #expect(first.output == "Canceling nap#1.\n")
+            // One that nobody has started yet has ended at once.
+            #expect(["Canceling nap#1.\n", "nap#1 is canceled.\n"].contains(first.output))
             for _ in 1...2 { _ = try await house.belfry("run", "nap") }
             let several = try await house.belfry("run", "cancel", "nap")
             #expect(several.status == 5 && several.errors.contains("belfry run cancel nap#"))

@@ -169,7 +169,10 @@ import WebhookChannel
         #expect(failure?.reason == reason)
         guard let failure else { return }
         #expect(failure.status == status)
-        #expect(failure.detail == "\(server.url("/").dropLast()) answered \(status)")
+        let advice =
+            [301, 307].contains(status)
+            ? ": redirects are not followed; use the address that it leads to" : ""
+        #expect(failure.detail == "\(server.url("/").dropLast()) answered \(status)\(advice)")
         let mayPass = status >= 500 || [408, 425, 429].contains(status)
         if case .retry = failure { #expect(mayPass) } else { #expect(!mayPass) }
     }
