@@ -1,5 +1,4 @@
 import Delivery
-import Engine
 import Grouping
 import Host
 import Ledger
@@ -10,6 +9,8 @@ import Testing
 import Timeline
 import Tracking
 import WardenProtocol
+
+@testable import Engine
 
 @Suite(.timeLimit(.minutes(5))) struct `a run` {
     @Test func `that does its work is started once and completes once`() async throws {
@@ -155,6 +156,7 @@ import WardenProtocol
             let third = try await scene.queue("true")
             try await scene.keeper.cancel(third.id)
             _ = try await scene.end(of: third)
+            while await !scene.keeper.knowsThatWaits(second) { try Task.checkCancellation() }
             // The warden's clock does not follow: to it, the run begins an hour later.
             scene.clock.set(to: scene.clock.now - .seconds(3600))
             let go = "until [ -p go ]; do sleep 0.01; done; echo > go"
@@ -201,4 +203,9 @@ import WardenProtocol
             }
         }
     }
+}
+
+extension RunKeeper {
+    /// Whether it knows that the run waits, and since when.
+    fileprivate func knowsThatWaits(_ run: RunRecord) -> Bool { runs.queue.contains(run.id) }
 }
