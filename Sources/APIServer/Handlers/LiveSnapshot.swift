@@ -7,7 +7,7 @@ import Tracking
 
 /// Keeps the live states in a file, for bars and widgets that look often and must not wait.
 ///
-/// Written when a live state, a job or a slot changes, at most twice a second, and with very many runs so seldom that it
+/// Written when a live state or the next slot changes, at most twice a second, and with very many runs so rarely that it
 /// takes a hundredth of the time; asleep while nothing happens.
 package struct LiveSnapshot: Sendable {
     private static let pace = Duration.milliseconds(500)
@@ -42,10 +42,9 @@ package struct LiveSnapshot: Sendable {
         var (last, isFailing) = (WireSnapshot?.none, false)
         for await _ in news {
             // Once more after the pace: who commits a job knows its next slot only then.
-            for isFirst in [true, false] {
+            for _ in 1...2 {
                 let begun = control.clock.sinceBoot
-                let next = await current()
-                if isFirst || next.tasks != last?.tasks || next.next != last?.next {
+                if let next = await snapshot(unlike: last) {
                     do {
                         try write(try WireCoding.encode(next) + [0x0A])
                         (last, isFailing) = (next, false)
@@ -65,13 +64,15 @@ package struct LiveSnapshot: Sendable {
         try Task.checkCancellation()
     }
 
-    private func current() async -> WireSnapshot {
-        let now = control.clock.now
+    /// The version that follows `last`; nil: no live state has changed, and the next slot is the same.
+    private func snapshot(unlike last: WireSnapshot?) async -> WireSnapshot? {
         let changes = await control.board.changes(after: 0)
-        let shown = changes.states.filter { !$0.state.isEnded || now - $0.updatedAt < Self.endKept }
         let next = await control.slots.summary().next.map { next in
             WireSnapshot.NextSlot(job: next.job, at: Timestamp(next.slot))
         }
+        guard changes.version != last?.seq || next != last?.next else { return nil }
+        let now = control.clock.now
+        let shown = changes.states.filter { !$0.state.isEnded || now - $0.updatedAt < Self.endKept }
         return WireSnapshot(
             seq: changes.version, at: Timestamp(now), tasks: shown.map { WireLive($0, at: now) }, next: next)
     }
