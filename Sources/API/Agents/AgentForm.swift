@@ -211,8 +211,6 @@ package struct FormFault: Error, Hashable, Sendable {
 extension AgentHook {
     static let decline = "decline"
     static let cancel = "cancel"
-    /// The most characters of a question that can be asked.
-    fileprivate static let longestQuestion = 4000
 
     /// The fields of the form; nil: one of them can't be asked, or they are too many.
     private var fields: [ElicitedField]? {
@@ -252,7 +250,8 @@ extension AgentHook {
                 takesText: field.takesText)
         }
         let isAskable = questions.allSatisfy {
-            $0.choices.count <= Self.mostChoices && $0.text.count <= Self.longestQuestion
+            $0.choices.count <= ReportedQuestion.mostChoices
+                && $0.text.count <= ReportedQuestion.longestText
         }
         let areClear = questions.allSatisfy {
             Set($0.choices.map { $0.lowercased() }).count == $0.choices.count
@@ -320,7 +319,7 @@ package struct AgentAnswers: Sendable {
         if let fault {
             // What is cut off of a very long one was shown before.
             let text = "Not accepted: \(fault.sentence).\n" + question.text
-            question.text = String(text.prefix(AgentHook.longestQuestion))
+            question.text = String(text.prefix(ReportedQuestion.longestText))
         }
         return question
     }

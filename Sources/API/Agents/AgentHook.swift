@@ -255,10 +255,8 @@ package struct AgentQuestion: Hashable, Sendable {
 // Questions of the agent itself, and of its tool servers.
 
 extension AgentHook {
-    private static let longestChoice = 60
     /// The most questions of one call, and fields of one form: each has the text, or the call, of all.
     static let mostQuestions = 50
-    static let mostChoices = 10
 
     private var asked: [JSON] { payload["tool_input"]?["questions"]?.elements ?? [] }
 
@@ -284,8 +282,10 @@ extension AgentHook {
 
     /// Labels that can be choices; nil: one of them can't.
     static func choices(_ labels: [String?]?) -> [String]? {
-        guard let labels, !labels.isEmpty, labels.count <= mostChoices else { return nil }
-        let known = labels.compactMap(\.self).filter { !$0.isEmpty && $0.count <= longestChoice }
+        guard let labels, !labels.isEmpty, labels.count <= ReportedQuestion.mostChoices else { return nil }
+        let known = labels.compactMap(\.self).filter {
+            !$0.isEmpty && $0.count <= ReportedQuestion.longestChoice
+        }
         guard known.count == labels.count, Set(known.map { $0.lowercased() }).count == known.count else {
             return nil
         }

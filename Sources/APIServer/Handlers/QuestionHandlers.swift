@@ -5,6 +5,7 @@ import Ledger
 import Logging
 import ServiceLifecycle
 import Timeline
+import Tracking
 
 extension DaemonHandler {
     func questions(_ query: QuestionsQuery) async throws(APIError) -> [WireQuestion] {
@@ -59,9 +60,6 @@ extension DaemonHandler {
     // MARK: The question that is asked
 
     private static let longestAnswer = 64 * 1024
-    private static let longestQuestion = 4000
-    private static let longestChoice = 60
-    private static let mostChoices = 10
     private static let longestOpen = Duration.seconds(366 * 86_400)
 
     /// What is asked, as far as it can be.
@@ -70,8 +68,8 @@ extension DaemonHandler {
         guard !asked.text.allSatisfy(\.isWhitespace) else {
             throw APIError(.badValue, "there is nothing to ask: the text is empty")
         }
-        guard asked.text.count <= longestQuestion else {
-            throw APIError(.badValue, "a question has at most \(longestQuestion) characters")
+        guard asked.text.count <= ReportedQuestion.longestText else {
+            throw APIError(.badValue, "a question has at most \(ReportedQuestion.longestText) characters")
         }
         let takesText = asked.reply ?? false
         let choices = asked.choices ?? (takesText ? [] : ["yes", "no"])
@@ -138,10 +136,10 @@ extension DaemonHandler {
             throw APIError(
                 .badValue, "there is nothing to choose from", hint: "Name choices, or accept any text.")
         }
-        guard choices.count <= mostChoices else {
-            throw APIError(.badValue, "a question has at most \(mostChoices) choices")
+        guard choices.count <= ReportedQuestion.mostChoices else {
+            throw APIError(.badValue, "a question has at most \(ReportedQuestion.mostChoices) choices")
         }
-        for choice in choices { try check(choice, "a choice", limit: longestChoice) }
+        for choice in choices { try check(choice, "a choice", limit: ReportedQuestion.longestChoice) }
         let names = choices.map { $0.lowercased() }
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
             throw APIError(.badValue, "the choice \(Quoted.of(choices[index])) is listed twice")

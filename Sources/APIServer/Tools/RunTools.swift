@@ -38,9 +38,11 @@ enum RunTools {
         "ask_person",
         "Asks the person, and waits for the answer. Ask only what you can't find out and must not decide yourself.",
         [
-            ToolParameter("question", .text(limit: 4000), "What to ask.", isRequired: true),
             ToolParameter(
-                "choices", .texts(most: 10, limit: 60), "The answers to choose from; any text if left out."),
+                "question", .text(limit: ReportedQuestion.longestText), "What to ask.", isRequired: true),
+            ToolParameter(
+                "choices", .texts(most: ReportedQuestion.mostChoices, limit: ReportedQuestion.longestChoice),
+                "The answers to choose from; any text if left out."),
             ToolParameter("minutes", .whole(1...1440), "How long the answer may take; 60 if left out."),
         ], isRepeatable: true
     ) { request throws(APIError) in
