@@ -56,8 +56,7 @@ package final class Door: Sendable {
     func take(for visitor: String) throws(APIError) {
         let now = control.clock.sinceBoot
         guard budget.withLock({ $0.take(for: visitor, at: now) }) else {
-            throw APIError(
-                .tooMany, hint: "\(RequestBudget.most) are allowed at once, then one every 5 seconds.")
+            throw Self.tooMany
         }
     }
 
@@ -65,9 +64,16 @@ package final class Door: Sendable {
     func look(at visitor: String) throws(APIError) {
         let now = control.clock.sinceBoot
         guard budget.withLock({ $0.hasRoom(for: visitor, at: now) }) else {
-            throw APIError(
-                .tooMany, hint: "\(RequestBudget.most) are allowed at once, then one every 5 seconds.")
+            throw Self.tooMany
         }
+    }
+
+    private static var tooMany: APIError {
+        APIError(
+            .tooMany,
+            hint:
+                "\(RequestBudget.most) are allowed at once, then one every \(RequestBudget.secondsForOne) seconds."
+        )
     }
 
     /// Notes that a token is used, at most once a minute.
