@@ -48,7 +48,7 @@ extension DaemonHandler {
     /// Asks a question and streams it until it is closed.
     func ask(_ asked: AskRequest) async throws(APIError) -> StreamAnswer {
         let question = try Self.asking(asked)
-        let wait = (AgentQuestions.Wait(for: asked, agents), control.askers.claim(question.id))
+        let wait = wait(for: asked)
         let record = try await asking(await control.ask(question))
         return StreamAnswer { writer in
             defer { withExtendedLifetime(wait) {} }

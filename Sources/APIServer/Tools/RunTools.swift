@@ -75,12 +75,17 @@ extension ToolRequest {
 }
 
 extension DaemonHandler {
+    /// Notes that somebody waits for the answer, as long as what this returns lives; made before it is asked.
+    func wait(for asked: AskRequest) -> (AgentQuestions.Wait, QuestionAskers.Claim) {
+        (AgentQuestions.Wait(for: asked, agents), control.askers.claim(asked.id))
+    }
+
     /// Asks a question, and waits for its end; nil: the task was cancelled, and with it the question.
     func answer(to asked: AskRequest) async throws(APIError) -> QuestionEnd? {
         // Before it is asked: no answer is missed.
         let commits = control.ledger.commits()
         let draft = try Self.asking(asked)
-        let wait = (AgentQuestions.Wait(for: asked, agents), control.askers.claim(draft.id))
+        let wait = wait(for: asked)
         defer { withExtendedLifetime(wait) {} }
         let record = try await asking(await control.ask(draft))
         if let end = record.end { return end }
