@@ -162,7 +162,8 @@ struct WidgetReading {
             lives.values.map(LiveState.init), next: next, at: now, zone: zone, hasGlyphs: hasGlyphs)
     }
 
-    private static func bots(named names: [String], _ client: DaemonClient) throws(APIError) -> [BarBot] {
+    /// The bots as they are now, in the order they are named.
+    static func bots(named names: [String], _ client: DaemonClient) throws(APIError) -> [BarBot] {
         let all = try client.ask(Endpoints.bots())
         for name in names where !all.contains(where: { $0.name == name }) {
             // The daemon's own words for it, with the name that may have been meant.
@@ -173,11 +174,6 @@ struct WidgetReading {
                 BarBot(name: name, status: $0.status, unread: $0.unread, lastMessage: $0.lastMessage?.text)
             }
         }
-    }
-
-    /// The bots as they are now.
-    static func bots(of names: [String], from client: DaemonClient) throws(APIError) -> [BarBot] {
-        try bots(named: names, client)
     }
 
     /// `next: backup 03:00, in 9 h`.
@@ -200,7 +196,7 @@ struct WidgetOpening {
             return try TerminalWindow.open(["watch"], client: try? common.client().socket)
         }
         let client = try common.client()
-        let known = try WidgetReading.bots(of: bots, from: client)
+        let known = try WidgetReading.bots(named: bots, client)
         let wanted = known.first { $0.status == "blocked" } ?? known.first { $0.unread > 0 }
         try TerminalWindow.open(["chat", wanted?.name ?? first], client: client.socket)
     }
