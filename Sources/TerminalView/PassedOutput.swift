@@ -16,6 +16,11 @@ package struct PassedOutput: Sendable {
 
         /// Removes what is true.
         package init(taskbar: Bool, status: Bool) { (self.taskbar, self.status) = (taskbar, status) }
+
+        /// Removes what a terminal gets from Belfry, and so not from the command.
+        package init(sentTo traits: TerminalTraits) {
+            self.init(taskbar: traits.showsTaskbar, status: traits.showsStatus)
+        }
     }
 
     private enum Place: Hashable {

@@ -20,9 +20,7 @@ struct ExecRow {
     private(set) var wasShown = false
 
     /// What the terminal gets from us, and so not from the command.
-    var removal: PassedOutput.Removal {
-        PassedOutput.Removal(taskbar: traits.showsTaskbar, status: traits.showsStatus)
-    }
+    var removal: PassedOutput.Removal { PassedOutput.Removal(sentTo: traits) }
 
     /// Nil when nothing is to be shown: lines only for who asks for them, rows on a terminal.
     init?(_ progress: TerminalTraits.Progress, color: TerminalTraits.Wish, osc: TerminalTraits.Wish) {
@@ -106,9 +104,7 @@ struct ExecTab {
     }
 
     /// What the terminal gets from us, and so not from the command.
-    var removal: PassedOutput.Removal {
-        PassedOutput.Removal(taskbar: traits.showsTaskbar, status: traits.showsStatus)
-    }
+    var removal: PassedOutput.Removal { PassedOutput.Removal(sentTo: traits) }
 
     /// Shows where it is, once it said so.
     mutating func show(_ live: LiveState) {
