@@ -89,8 +89,7 @@ struct ExecCommand: ParsableCommand {
 
     private func follow(_ runner: DaemonRunner) throws {
         let display = display
-        let loop = try ExecLoop(
-            runner, display: display, printsLives: printsLives, hasTerminal: options.pty)
+        let loop = try ExecLoop(runner, display: display, hasTerminal: options.pty)
         let end = try ended(by: loop)
         // The warden's report is enough unless the daemon's is shown.
         let known = display.showsEnd ? runner.finish() : nil
@@ -100,8 +99,7 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func follow(_ runner: WardenRunner) throws {
-        let loop = try ExecLoop(
-            runner, display: display, printsLives: printsLives, hasTerminal: options.pty)
+        let loop = try ExecLoop(runner, display: display, hasTerminal: options.pty)
         let end = try ended(by: loop)
         runner.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)

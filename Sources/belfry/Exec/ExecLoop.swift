@@ -41,10 +41,9 @@ final class ExecLoop {
     /// - Parameters:
     ///   - runner: who has it started.
     ///   - display: what is shown besides its output, or in place of that.
-    ///   - printsLives: its output is not shown.
     ///   - hasTerminal: give it a terminal, of the size of ours.
     /// - Throws: ``APIError`` when it can't be had started.
-    init(_ runner: any ExecRunner, display: ExecDisplay, printsLives: Bool, hasTerminal: Bool) throws {
+    init(_ runner: any ExecRunner, display: ExecDisplay, hasTerminal: Bool) throws {
         self.runner = runner
         self.display = display
         terminal = hasTerminal ? ExecTerminal() : nil
@@ -53,7 +52,7 @@ final class ExecLoop {
         poll = try EventPoll()
         keys = hasTerminal ? try ExecKeys(on: poll, Token.typing) : nil
         var streams = try ExecStreams(
-            hasTerminal: hasTerminal, isSilent: printsLives, removing: display.removal)
+            hasTerminal: hasTerminal, isSilent: display.printsLives, removing: display.removal)
         output = try ExecOutput(streams.pumps, on: poll, readsOn: hasTerminal)
         let offer = UniqueID.v4()
         link = try ExecLink(

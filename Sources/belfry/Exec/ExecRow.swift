@@ -124,7 +124,8 @@ struct ExecTab {
 struct ExecDisplay {
     private var row: ExecRow?
     private var tab: ExecTab?
-    private var printsLives: Bool
+    /// Whether live states are printed in place of the command's output.
+    private(set) var printsLives: Bool
     private var lastPrinted: LiveState?
     /// Why live states could not be printed; that nobody reads them is no fault.
     private(set) var fault: (number: Int, error: HostError)?
