@@ -81,7 +81,7 @@ final class LiveKeys {
             StandardOutput.write(Array("\u{1B}[?2004h".utf8))
         }
         if hasScreen {
-            // Of a guard that no longer exists.
+            // Writing to a guard that has died must not end the view.
             Signals.ignoreBrokenPipes()
             isOnScreen.store(true, ordering: .sequentiallyConsistent)
             guardLine.store(keeper?.line.raw ?? -1, ordering: .sequentiallyConsistent)
@@ -147,16 +147,16 @@ private nonisolated(unsafe) let settings = {
     return unsafe settings
 }()
 
-/// What makes the terminal send pastes as keys again, and what shows its normal screen: eight bytes each.
+/// What makes the terminal send pastes as keys again, and what shows its normal screen.
 // SAFE: written once, never freed.
-private nonisolated(unsafe) let pasteOff = unsafe constant("\u{1B}[?2004l")
+private nonisolated(unsafe) let pasteOff = unsafe constant(Array("\u{1B}[?2004l".utf8))
 // SAFE: written once, never freed.
-private nonisolated(unsafe) let screenOff = unsafe constant("\u{1B}[?1049l")
+private nonisolated(unsafe) let screenOff = unsafe constant(ScreenPainter.leave)
 
-private func constant(_ text: String) -> UnsafePointer<CChar> {
-    let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count)
-    for (index, byte) in text.utf8.enumerated() { unsafe bytes[index] = CChar(byte) }
-    return unsafe UnsafePointer(bytes)
+private func constant(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
+    let kept = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+    _ = unsafe kept.initialize(fromContentsOf: bytes)
+    return UnsafeBufferPointer(kept)
 }
 
 /// Notifies the guard of which screen is shown; without one the view works, too.
@@ -175,10 +175,10 @@ private func restoreTerminal() {
     _ = unsafe tcsetattr(STDOUT_FILENO, TCSANOW, settings)
     // Writes of constants: signals may do that.
     if marksPastes.exchange(false, ordering: .sequentiallyConsistent) {
-        _ = unsafe write(STDOUT_FILENO, pasteOff, 8)
+        _ = unsafe write(STDOUT_FILENO, pasteOff.baseAddress, pasteOff.count)
     }
     if isOnScreen.exchange(false, ordering: .sequentiallyConsistent) {
-        _ = unsafe write(STDOUT_FILENO, screenOff, 8)
+        _ = unsafe write(STDOUT_FILENO, screenOff.baseAddress, screenOff.count)
         notifyGuard(TerminalGuard.left)
     }
 }
