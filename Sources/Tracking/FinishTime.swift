@@ -98,7 +98,7 @@ public struct FinishEstimator: Hashable, Sendable {
     /// The same as they were, where ``past`` is what they would take now.
     private let recorded: [RunProfile]
     private let usually: Duration?
-    private let telling: [RunProfile]
+    private let reporting: [RunProfile]
     private let training: FinishTraining?
 
     /// An estimator that learned from past runs.
@@ -111,8 +111,8 @@ public struct FinishEstimator: Hashable, Sendable {
         self.usually = usually
         recorded = Array(history.suffix(Self.runsKept))
         past = Drift.removed(from: recorded)
-        telling = past.filter(\.tellsProgress)
-        training = telling.count >= FinishTraining.leastRuns ? FinishTraining(telling) : nil
+        reporting = past.filter(\.reportsProgress)
+        training = reporting.count >= FinishTraining.leastRuns ? FinishTraining(reporting) : nil
     }
 
     /// Whether it knows any past run, or how long one usually takes.
@@ -134,8 +134,8 @@ public struct FinishEstimator: Hashable, Sendable {
 
     /// The longest silence usual for the job: the middle of the longest ones of its past runs.
     public var usualGap: Duration? {
-        guard !telling.isEmpty else { return nil }
-        var gaps = telling.map(\.largestGap)
+        guard !reporting.isEmpty else { return nil }
+        var gaps = reporting.map(\.largestGap)
         return .seconds(Statistics.median(&gaps))
     }
 
@@ -154,7 +154,7 @@ public struct FinishEstimator: Hashable, Sendable {
         of trace: RunTrace, in place: PhasePlace? = nil, startedAt: Moment, at now: Moment
     ) -> FinishTime? {
         // What past runs reported by phase, this one does: the progress of its first phase is not that of the whole.
-        if let place, trace.count == 0 || telling.isEmpty,
+        if let place, trace.count == 0 || reporting.isEmpty,
             let finish = byPhase(place, startedAt: startedAt, at: now)
         {
             return finish
@@ -179,18 +179,18 @@ public struct FinishEstimator: Hashable, Sendable {
 
     private func rest(of trace: RunTrace) -> Rest? {
         let experts = FinishExperts(
-            progress: trace.progress, elapsed: trace.elapsed, recent: trace.recentSeconds, past: telling)
+            progress: trace.progress, elapsed: trace.elapsed, recent: trace.recentSeconds, past: reporting)
         guard let training else {
             let isEarly = trace.progress < Self.leastProgress || trace.elapsed < Self.leastElapsed
-            if telling.isEmpty, isEarly { return nil }
+            if reporting.isEmpty, isEarly { return nil }
             // One or two runs can't say who of the four is right.
-            let weights = telling.isEmpty ? [1, 0, 0, 0] : [0.2, 0, 0.4, 0.4]
+            let weights = reporting.isEmpty ? [1, 0, 0, 0] : [0.2, 0, 0.4, 0.4]
             return experts.blend(weights).map { Rest(middle: .exp($0)) }
         }
         let weights = training.weights[FinishTraining.bucket(trace.progress)]
         guard let middle = experts.blend(weights) else { return nil }
         guard let band = training.band(at: trace.progress) else { return Rest(middle: .exp(middle)) }
-        let widening = (1 + experts.strangeness) * (telling.count < Self.surelyEnough ? 1.5 : 1)
+        let widening = (1 + experts.strangeness) * (reporting.count < Self.surelyEnough ? 1.5 : 1)
         return Rest(
             middle: .exp(middle), low: .exp(middle + band.low * widening),
             high: min(.exp(middle + band.high * widening), FinishExperts.mostSeconds))

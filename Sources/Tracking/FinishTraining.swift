@@ -117,7 +117,7 @@ public struct RunProfile: Hashable, Sendable, Codable {
     }
 
     /// Whether the run reported progress.
-    public var tellsProgress: Bool { reached.count == RunTrace.steps + 1 }
+    public var reportsProgress: Bool { reached.count == RunTrace.steps + 1 }
 
     /// Seconds at which `progress` (0...1) was reached.
     func seconds(at progress: Double) -> Double {
@@ -144,7 +144,7 @@ extension RunProfile {
     /// The forms so far; one that is not known is read as no profile.
     private static let version: UInt8 = 1
     private static let versionWithPhases: UInt8 = 2
-    private static let tellsProgressBit: UInt8 = 1
+    private static let reportsProgressBit: UInt8 = 1
     private static let argumentsBit: UInt8 = 2
     private static let nameLimit = 120
 
@@ -155,9 +155,9 @@ extension RunProfile {
         bytes.append(bigEndian: Float(total).bitPattern)
         if !isSimple {
             bytes.append(
-                (tellsProgress ? Self.tellsProgressBit : 0) | (arguments == nil ? 0 : Self.argumentsBit))
+                (reportsProgress ? Self.reportsProgressBit : 0) | (arguments == nil ? 0 : Self.argumentsBit))
         }
-        if tellsProgress {
+        if reportsProgress {
             bytes.append(bigEndian: Float(largestGap).bitPattern)
             for seconds in reached[1..<RunTrace.steps] {
                 let share = min(max(seconds / total, 0), 1)
@@ -186,15 +186,16 @@ extension RunProfile {
         }
         var rest = bytes.dropFirst()
         guard let total = rest.takeSeconds(), total > 0 else { return nil }
-        var parts: UInt8 = rest.isEmpty ? 0 : Self.tellsProgressBit
+        var parts: UInt8 = rest.isEmpty ? 0 : Self.reportsProgressBit
         if version == Self.versionWithPhases {
-            guard let byte = rest.popFirst(), byte & ~(Self.tellsProgressBit | Self.argumentsBit) == 0 else {
+            guard let byte = rest.popFirst(), byte & ~(Self.reportsProgressBit | Self.argumentsBit) == 0
+            else {
                 return nil
             }
             parts = byte
         }
         var (reached, gap) = ([Double](), 0.0)
-        if parts & Self.tellsProgressBit != 0 {
+        if parts & Self.reportsProgressBit != 0 {
             guard let seconds = rest.takeSeconds(), seconds >= 0 else { return nil }
             (reached, gap) = ([0], seconds)
             while reached.count < RunTrace.steps {

@@ -50,8 +50,8 @@ extension LiveTracker {
     private mutating func applyPhase(_ report: ProgressReport, at now: Moment) {
         guard let text = report.phase else { return }
         let clean = CleanText.line(text, limit: Self.phaseLimit)
-        guard !clean.isEmpty, clean != toldPhase else { return }
-        toldPhase = clean
+        guard !clean.isEmpty, clean != namedPhase else { return }
+        namedPhase = clean
         startStretch(1)
         if let workedFrom { phases.enter(clean, at: max(0, (now - workedFrom) / .seconds(1))) }
     }
@@ -102,7 +102,7 @@ extension LiveTracker {
         live.amount = nil
         pace = WorkPace()
         total = nil
-        live.phase = number == 1 ? toldPhase : [toldPhase ?? "part", String(number)].joined(separator: " ")
+        live.phase = number == 1 ? namedPhase : [namedPhase ?? "part", String(number)].joined(separator: " ")
     }
 
     private mutating func applyWord(_ report: ProgressReport, at now: Moment) {
@@ -123,8 +123,8 @@ extension LiveTracker {
         if let seconds = report.etaSeconds, seconds.isFinite, seconds >= 0 {
             // A job that says "in a thousand years" is taken for a year; sums stay in range.
             next = FinishTime(at: now + .milliseconds(Int64(min(seconds, 31_536_000) * 1000)))
-            tellsEta = true
-        } else if tellsEta || report.progress == nil && report.phase == nil && live.finish != nil {
+            reportsEta = true
+        } else if reportsEta || report.progress == nil && report.phase == nil && live.finish != nil {
             return
         } else if let workedFrom {
             if live.finish != nil, let estimatedAt, now >= estimatedAt, now - estimatedAt < Self.estimateEvery
@@ -152,7 +152,7 @@ extension LiveTracker {
         live.amount = nil
         live.finish = nil
         live.phase = nil
-        toldPhase = nil
+        namedPhase = nil
         highest = nil
         progressSource = nil
     }

@@ -40,12 +40,12 @@ public struct LiveTracker: Sendable {
     /// How many stretches of the current phase name there were.
     var stretch = 1
     /// The phase as the job named it.
-    var toldPhase: String?
+    var namedPhase: String?
     /// The highest progress of the attempt; `nil` from the first phase on that started lower, because then
     /// progress is a phase's and says nothing about the whole.
     var highest: Double? = 0
     /// Whether the job says itself how long it still needs.
-    var tellsEta = false
+    var reportsEta = false
     /// Time of this attempt in which the job could not work, and since when it can't.
     var idle = Duration.zero {
         didSet { keepIdle() }
@@ -102,7 +102,7 @@ public struct LiveTracker: Sendable {
         isResumed = true
         idle = .microseconds(live.idle?.time ?? 0)
         idleSince = live.state.isWaitingForOthers ? live.idle?.since ?? now : nil
-        toldPhase = live.phase
+        namedPhase = live.phase
         highest = live.phase == nil ? live.progress ?? 0 : nil
     }
 
@@ -186,7 +186,7 @@ public struct LiveTracker: Sendable {
         usualLimit = estimator.usualLimit
         let heard = live.updatedAt
         live.usual = estimator.usual
-        if live.state == .running, !tellsEta, let workedFrom {
+        if live.state == .running, !reportsEta, let workedFrom {
             live.finish = finish(from: workedFrom, at: now)
         }
         live.staleAt = staleAt(from: heardAt ?? now)
@@ -270,7 +270,7 @@ public struct LiveTracker: Sendable {
     private var phasePlace: PhasePlace? { phases.place(progress: live.progress) }
 
     /// Whether the finish time is a guess by the clock alone.
-    private var waitsForTime: Bool { live.state == .running && path.count == 0 && !tellsEta }
+    private var waitsForTime: Bool { live.state == .running && path.count == 0 && !reportsEta }
 
     /// What the estimate may go by: nothing, once the progress is only that of a phase.
     var path: RunTrace { highest == nil ? RunTrace() : trace }

@@ -101,13 +101,13 @@ public struct ProfileComparison: Hashable, Sendable {
                 let times = past.compactMap { run in run.phases.first { $0.name == phase.name }?.seconds }
                 return Part(phase.name, times, phase.seconds)
             }
-        } else if newest.tellsProgress {
-            let telling = past.filter(\.tellsProgress)
+        } else if newest.reportsProgress {
+            let reporting = past.filter(\.reportsProgress)
             parts = (0..<10).compactMap { tenth in
                 func time(_ run: RunProfile) -> Double {
                     run.seconds(at: Double(tenth + 1) / 10) - run.seconds(at: Double(tenth) / 10)
                 }
-                return Part("\(tenth * 10) to \(tenth * 10 + 10) %", telling.map(time), time(newest))
+                return Part("\(tenth * 10) to \(tenth * 10 + 10) %", reporting.map(time), time(newest))
             }
         } else {
             parts = []

@@ -255,7 +255,7 @@ import Timeline
         _ = failed.became(.failed, reason: .exitCode, at: at(20))
         #expect(failed.profile == nil)
         _ = tracker.became(.completed, reason: .exitCode, at: at(20))
-        #expect(tracker.profile?.tellsProgress == true)
+        #expect(tracker.profile?.reportsProgress == true)
         #expect(tracker.profile?.largestGap == 11)
         #expect(tracker.profile?.total == 20)
     }

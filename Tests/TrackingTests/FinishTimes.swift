@@ -137,7 +137,7 @@ import Timeline
             let bytes = profile.bytes
             #expect(bytes.count == 135)
             let read = try #require(RunProfile(bytes: bytes))
-            #expect(read.tellsProgress && abs(read.total - profile.total) < 1e-6 * profile.total)
+            #expect(read.reportsProgress && abs(read.total - profile.total) < 1e-6 * profile.total)
             #expect(abs(read.largestGap - profile.largestGap) < 1e-6 * profile.total)
             for step in 0...64 {
                 let progress = Double(step) / 64

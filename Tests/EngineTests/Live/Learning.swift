@@ -199,7 +199,7 @@ import Tracking
             let ended = try await scene.end(of: run)
             let profiles = try await scene.ledger.profiles(of: "steps", limit: 20)
             let took = try #require(ended.endedAt) - (try #require(ended.startedAt))
-            #expect(profiles.map(\.tellsProgress) == [true])
+            #expect(profiles.map(\.reportsProgress) == [true])
             #expect(abs((profiles.first?.total ?? 0) - took / .seconds(1)) < 1)
         }
     }

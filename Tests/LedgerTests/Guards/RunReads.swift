@@ -65,7 +65,7 @@ import Tracking
             ])
             let profiles = try await ledger.profiles(of: "a", limit: 20)
             #expect(profiles.map(\.total) == [64, 30, 49])
-            #expect(profiles.map(\.tellsProgress) == [true, false, false])
+            #expect(profiles.map(\.reportsProgress) == [true, false, false])
             #expect(try await ledger.profiles(of: "a", limit: 2).map(\.total) == [30, 49])
             try await ledger.commit([.removeRun(id: "a3")])
             #expect(try await ledger.profiles(of: "a", limit: 2).map(\.total) == [64, 49])
