@@ -5,7 +5,7 @@ import Timeline
 
 /// Every combination of what holds things back, drawn.
 ///
-/// A letter is what happens every 20 minutes from midnight on, the sign at its place what becomes of it on the desktop;
+/// A letter is what happens every 20 minutes from midnight on, the sign at its place what happens to it on the desktop;
 /// see ``Diagram``. The silence lasts from 00:40 to 02:40.
 ///
 /// The fates were worked out from the rules in the manual, by a program that knows nothing of the stages.

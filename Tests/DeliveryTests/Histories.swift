@@ -153,7 +153,7 @@ private struct History {
         (threads.values.compactMap(\.flushAt) + held.values.map(\.until)).min()
     }
 
-    // MARK: What becomes of it
+    // MARK: What happens to it
 
     private mutating func apply(_ actions: [ItemAction], _ key: ItemKey) {
         for action in actions {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Where the key of a bot is read, and what becomes of a bot whose key its provider refuses.
+/// Where the key of a bot is read, and what happens to a bot whose key its provider refuses.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `the key of a bot` {
     private static let reply =
         #"data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}"#

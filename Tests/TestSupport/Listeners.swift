@@ -71,7 +71,7 @@ package final class RefusingPort: Sendable {
     }
 }
 
-/// A certificate that vouches for itself, made with the system's `openssl`, and its key.
+/// A certificate that is signed by its own key, made with the system's `openssl`, and its key.
 package final class SelfSignedCertificate: Sendable {
     /// The path of the certificate's PEM file.
     package let certificate: String

@@ -78,7 +78,7 @@ package actor FallbackKeeper: Keeper {
         guard wasSetBack else { return }
         for fallback in try await ledger.fallbacks(dueBy: .distantFuture, limit: .max)
         where fallback.dueAt > now {
-            // What a rule holds waits for its release, and then anew.
+            // What a rule holds waits for its release, and after that for its whole time.
             guard let entry = try await ledger.outbox(id: fallback.outbox), entry.state != .held else {
                 continue
             }

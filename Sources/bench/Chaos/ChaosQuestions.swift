@@ -17,7 +17,7 @@ final class ChaosQuestions: Sendable {
     /// The answers that there are; the first one is that of exit code 0.
     static let choices = ["yes", "no"]
 
-    /// What is to become of a question.
+    /// How a question is to end.
     enum Plan: CaseIterable {
         /// Two channels answer it at about the same time, and it has no deadline.
         case rivals

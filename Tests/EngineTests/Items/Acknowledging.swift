@@ -240,7 +240,7 @@ import WebhookChannel
         }
     }
 
-    @Test func `are known by what became of them: lost, open, arrived, also in a digest`() async throws {
+    @Test func `are known by what happened to them: lost, open, arrived, also in a digest`() async throws {
         try await Tower.run(channels: channels, routes: routes) { tower in
             _ = try await end("backup", .failed, exitCode: 1, tower)
             let recovered = try await end("backup", .completed, tower)

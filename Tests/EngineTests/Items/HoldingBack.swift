@@ -182,7 +182,7 @@ extension Tower {
         return ["ops": bot]
     }
 
-    @Test func `comes at their end, told in one notice, the most relevant first`() async throws {
+    @Test func `comes at their end, listed in one notice, the most relevant first`() async throws {
         try await Tower.run(
             channels: channels, routes: routes, bots: try bot(quiet: "09:00-12:00")
         ) { tower in

@@ -33,7 +33,7 @@ import WebhookChannel
         withExtendedLifetime(server) {}
     }
 
-    /// What became of an entry's fallback: it is kept no longer.
+    /// What happened to an entry's fallback: it is kept no longer.
     private func isForgotten(_ tower: Tower) async throws {
         try await tower.until { try await tower.ledger.nextFallback() == nil }
     }

@@ -53,13 +53,13 @@ import Tracking
         }
         var trace = RunTrace()
         for step in 1...64 { trace.note(Double(step) / 64, at: Double(step)) }
-        let told = try #require(RunProfile(trace, total: 64))
+        let traced = try #require(RunProfile(trace, total: 64))
         try await backend.withNew { ledger in
             #expect(try await ledger.profiles(of: "a", limit: 20).isEmpty)
             for slot in 1...5 { try await ledger.commit([.run("a\(slot)", job: "a", slot: Double(slot))]) }
             try await ledger.commit([
                 .run("b1", job: "b", slot: 1), move("b1", to: .completed, 9),
-                move("a1", to: .completed, 300, told), move("a2", to: .failed, 1),
+                move("a1", to: .completed, 300, traced), move("a2", to: .failed, 1),
                 // Of a run without a profile the row shows the time.
                 move("a3", to: .completed, 30), move("a5", to: .completed, 50, RunProfile(total: 49)),
             ])

@@ -190,11 +190,11 @@ final class ChannelHome: DaemonHome {
     private func isFollowed() async throws -> Bool {
         let ledger = try SQLiteLedger(path: folder + "/state/ledger.sqlite")
         let completed = try await ledger.runs(RunFilter()).filter { $0.state == .completed }
-        let told = Set(
+        let followed = Set(
             try await ledger.outbox(states: [], limit: .max).filter { $0.channel == "hook" }.compactMap(\.run)
         )
         await ledger.close()
-        return completed.allSatisfy { told.contains($0.id) }
+        return completed.allSatisfy { followed.contains($0.id) }
     }
 
     private struct Status: Decodable {
