@@ -73,26 +73,10 @@ import WebhookChannel
         }
     }
 
-    /// A sender of mails to a server on this machine.
-    private func inbox(_ port: Int) throws -> any Channel {
-        var values = FormValues()
-        values["to"] = .words(["ops@example.org"])
-        values["from"] = .word("belfry@example.org")
-        values["url"] = .word("smtp://localhost:\(port)")
-        values["tls"] = .word("none")
-        values["allow"] = .exceptions([try AddressException("localhost")])
-        values["timeout"] = .duration(.seconds(120))
-        let form = try MailForm(values)
-        guard case .mail(_, let server) = form.carrier else { throw NotAServer() }
-        return MailSender(name: "inbox", form: form, to: server, curl: try CurlMulti())
-    }
-
-    private struct NotAServer: Error {}
-
     @Test func `comes as one mail when quiet hours end`() async throws {
         let server = try await MailServerProcess()
         try await Tower.run(
-            keepers: [.items, .outbox], channels: [try inbox(server.port)],
+            keepers: [.items, .outbox], channels: [try makeInbox(port: server.port, curl: curl)],
             routes: [Route(when: [.failed, .recovered, .message], to: ["inbox"])],
             bots: try bots(quiet: "09:00-12:00")
         ) { tower in

@@ -79,15 +79,7 @@ import WebhookChannel
     }
 
     @Test func `of a long message is all of it where there is room`() async throws {
-        var values = FormValues()
-        values["to"] = .words(["ops@example.org"])
-        values["from"] = .word("belfry@example.org")
-        values["url"] = .word("smtp://127.0.0.1:1")
-        values["tls"] = .word("none")
-        values["allow"] = .exceptions([try AddressException("127.0.0.1")])
-        let form = try MailForm(values)
-        guard case .mail(_, let server) = form.carrier else { return #expect(Bool(false), "\(form.carrier)") }
-        let mail = MailSender(name: "inbox", form: form, to: server, curl: try CurlMulti())
+        let mail = try makeInbox(curl: try CurlMulti())
         let routes = [Route(when: [.failed, .message], to: ["phone", "inbox"])]
         try await Tower.run(channels: try channels() + [mail], routes: routes) { tower in
             // The first is shown with the second, whose moment it is.

@@ -246,6 +246,22 @@ func makeHook(
         userAgent: "Belfry/test", curl: curl)
 }
 
+/// The channel `inbox`, whose mails go to a port of this machine.
+func makeInbox(port: Int = 1, curl: CurlMulti) throws -> MailSender {
+    var values = FormValues()
+    values["to"] = .words(["ops@example.org"])
+    values["from"] = .word("belfry@example.org")
+    values["url"] = .word("smtp://localhost:\(port)")
+    values["tls"] = .word("none")
+    values["allow"] = .exceptions([try AddressException("localhost")])
+    values["timeout"] = .duration(.seconds(120))
+    let form = try MailForm(values)
+    guard case .mail(_, let server) = form.carrier else { throw NoMailServer() }
+    return MailSender(name: "inbox", form: form, to: server, curl: curl)
+}
+
+private struct NoMailServer: Error {}
+
 /// The channels `desk` and `hook`; neither reaches anything.
 func makeDeskAndHook(_ curl: CurlMulti) throws -> [any Channel] {
     [makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl)]
