@@ -133,13 +133,13 @@ final class BareReceiver: Sendable {
         }
         guard bound else { throw SocketFailed() }
         port = UInt16(address[2]) << 8 | UInt16(address[3])
-        try BareThread.start { [descriptor] in
+        try BackgroundThread.start(named: "receiver") { [descriptor] in
             while case let connection = accept(descriptor, nil, nil), connection >= 0 {
                 // As servers do: else the kernel holds a small piece back until the one before is acknowledged.
                 var isOn: Int32 = 1
                 let size = socklen_t(MemoryLayout<Int32>.size)
                 unsafe setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
-                try? BareThread.start { self.serve(connection) }
+                try? BackgroundThread.start(named: "connection") { self.serve(connection) }
             }
         }
     }
@@ -192,29 +192,6 @@ final class BareReceiver: Sendable {
     private static func send(_ text: String, to connection: Int32) -> Bool {
         let bytes = Array(text.utf8)
         return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
-    }
-}
-
-/// A thread for blocking calls.
-enum BareThread {
-    private final class Box: Sendable {
-        let work: @Sendable () -> Void
-        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-    }
-
-    /// Runs `work` on a thread of its own, which nobody waits for.
-    static func start(_ work: @escaping @Sendable () -> Void) throws {
-        let box = unsafe Unmanaged.passRetained(Box(work))
-        var thread = pthread_t()
-        let code = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().work()
-                return nil
-            }, box.toOpaque())
-        guard code == 0 else { throw SocketFailed() }
-        pthread_detach(thread)
     }
 }
 

@@ -119,7 +119,7 @@ enum ChannelChaos {
 
         func begin() throws {
             state.withLock { $0.hasEnded = false }
-            try BareThread.start { [self] in
+            try BackgroundThread.start(named: "weather") { [self] in
                 var random = SeededNumbers(seed: seed)
                 while !state.withLock({ $0.isOver }) {
                     change(&random)

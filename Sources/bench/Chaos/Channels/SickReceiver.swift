@@ -1,5 +1,6 @@
 import CronBench
 import Glibc
+import Host
 import Synchronization
 
 /// A receiver that dies, hangs and refuses while it is in the mood for it, by HTTP or as a mail server.
@@ -98,7 +99,7 @@ final class SickReceiver: Sendable {
 
     private func listen() throws {
         guard Glibc.listen(descriptor, 512) == 0 else { throw SocketFailed() }
-        try BareThread.start { [self] in
+        try BackgroundThread.start(named: "receiver") { [self] in
             while case let connection = accept(descriptor, nil, nil), connection >= 0 {
                 var isOn: Int32 = 1
                 let size = socklen_t(MemoryLayout<Int32>.size)
@@ -109,7 +110,9 @@ final class SickReceiver: Sendable {
                     state.connections.insert(connection)
                     return true
                 }
-                guard isAlive, (try? BareThread.start { self.serve(connection) }) != nil else {
+                guard isAlive,
+                    (try? BackgroundThread.start(named: "connection") { self.serve(connection) }) != nil
+                else {
                     close(connection)
                     continue
                 }
