@@ -121,24 +121,10 @@ final class BareReceiver: Sendable {
         _ reply: @escaping @Sendable (ArraySlice<UInt8>) -> Reply = { _ in .status("204 No Content") }
     ) throws {
         self.reply = reply
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        // A socket address of version 4, byte by byte: family, port (0 takes a free one), address.
-        var address: [UInt8] = [2, 0, 0, 0, 127, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
-        var length = socklen_t(address.count)
-        let bound = unsafe address.withUnsafeMutableBytes { [descriptor] bytes in
-            guard let raw = bytes.baseAddress else { return false }
-            let address = unsafe raw.assumingMemoryBound(to: sockaddr.self)
-            return unsafe bind(descriptor, address, length) == 0 && listen(descriptor, 512) == 0
-                && getsockname(descriptor, address, &length) == 0
-        }
-        guard bound else { throw SocketFailed() }
-        port = UInt16(address[2]) << 8 | UInt16(address[3])
+        (descriptor, port) = try BareSocket.bind()
+        guard listen(descriptor, 512) == 0 else { throw SocketFailed() }
         try BackgroundThread.start(named: "receiver") { [descriptor] in
-            while case let connection = accept(descriptor, nil, nil), connection >= 0 {
-                // As servers do: else the kernel holds a small piece back until the one before is acknowledged.
-                var isOn: Int32 = 1
-                let size = socklen_t(MemoryLayout<Int32>.size)
-                unsafe setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
+            while let connection = BareSocket.accept(on: descriptor) {
                 try? BackgroundThread.start(named: "connection") { self.serve(connection) }
             }
         }
@@ -174,7 +160,7 @@ final class BareReceiver: Sendable {
                 switch reply {
                 case .hangUp: return
                 case .status(let text):
-                    _ = Self.send("HTTP/1.1 \(text)\r\nContent-Length: 0\r\n\r\n", to: connection)
+                    _ = BareSocket.send("HTTP/1.1 \(text)\r\nContent-Length: 0\r\n\r\n", to: connection)
                 case .stream(let write): Self.stream(write, to: connection)
                 }
             }
@@ -184,46 +170,9 @@ final class BareReceiver: Sendable {
     private static func stream(_ work: ((String) -> Bool) -> Void, to connection: Int32) {
         let head =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-        guard send(head, to: connection) else { return }
-        work { send("\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n", to: connection) }
-        _ = send("0\r\n\r\n", to: connection)
-    }
-
-    private static func send(_ text: String, to connection: Int32) -> Bool {
-        let bytes = Array(text.utf8)
-        return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
-    }
-}
-
-/// A socket of the benchmark could not be had.
-struct SocketFailed: Error {}
-
-/// Finds where a request ends.
-enum RequestLength {
-    /// The bytes of the request `buffer` begins with, head and body; `nil` before the head is whole.
-    static func of(_ buffer: [UInt8]) -> Int? {
-        let end: [UInt8] = [13, 10, 13, 10]
-        guard buffer.count >= 4 else { return nil }
-        for index in 0...(buffer.count - 4) where buffer[index] == 13 && buffer[index..<index + 4] == end[...]
-        {
-            return index + 4 + contentLength(buffer[..<index])
-        }
-        return nil
-    }
-
-    private static func contentLength(_ head: ArraySlice<UInt8>) -> Int {
-        let name = Array("\r\nContent-Length: ".utf8)
-        guard head.count > name.count else { return 0 }
-        for index in head.startIndex...(head.endIndex - name.count)
-        where head[index] == 13 && head[index..<index + name.count] == name[...] {
-            var value = 0
-            for byte in head[(index + name.count)...] {
-                guard (0x30...0x39).contains(byte) else { break }
-                value = value * 10 + Int(byte - 0x30)
-            }
-            return value
-        }
-        return 0
+        guard BareSocket.send(head, to: connection) else { return }
+        work { BareSocket.send("\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n", to: connection) }
+        _ = BareSocket.send("0\r\n\r\n", to: connection)
     }
 }
 

@@ -38,9 +38,9 @@ final class SickReceiver: Sendable {
         self.keep = keep
         state = Mutex(State(random: SeededNumbers(seed: seed)))
         // A port that was asked for by its number stays with its socket while that does not listen.
-        let free = try Self.bind(port: 0)
+        let free = try BareSocket.bind()
         close(free.descriptor)
-        (descriptor, port) = try Self.bind(port: free.port)
+        (descriptor, port) = try BareSocket.bind(port: free.port)
         try listen()
     }
 
@@ -79,31 +79,10 @@ final class SickReceiver: Sendable {
 
     // MARK: Connections
 
-    private static func bind(port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var isOn: Int32 = 1
-        unsafe setsockopt(
-            descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        var address: [UInt8] =
-            [2, 0, UInt8(port >> 8), UInt8(port & 0xff), 127, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
-        var length = socklen_t(address.count)
-        let isBound = unsafe address.withUnsafeMutableBytes { bytes in
-            guard let raw = bytes.baseAddress else { return false }
-            let address = unsafe raw.assumingMemoryBound(to: sockaddr.self)
-            return unsafe Glibc.bind(descriptor, address, length) == 0
-                && getsockname(descriptor, address, &length) == 0
-        }
-        guard isBound else { throw SocketFailed() }
-        return (descriptor, UInt16(address[2]) << 8 | UInt16(address[3]))
-    }
-
     private func listen() throws {
         guard Glibc.listen(descriptor, 512) == 0 else { throw SocketFailed() }
         try BackgroundThread.start(named: "receiver") { [self] in
-            while case let connection = accept(descriptor, nil, nil), connection >= 0 {
-                var isOn: Int32 = 1
-                let size = socklen_t(MemoryLayout<Int32>.size)
-                unsafe setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
+            while let connection = BareSocket.accept(on: descriptor) {
                 // In between it may have died.
                 let isAlive = state.withLock { state in
                     guard state.mood != .dead else { return false }
@@ -132,11 +111,6 @@ final class SickReceiver: Sendable {
     /// Waits until it is in another mood.
     private func hang() {
         while state.withLock({ $0.mood == .hangs }) { usleep(50_000) }
-    }
-
-    private static func send(_ text: String, to connection: Int32) -> Bool {
-        let bytes = Array(text.utf8)
-        return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
     // MARK: HTTP
@@ -168,14 +142,14 @@ final class SickReceiver: Sendable {
             return false
         case .hangsUp, .late, .dead: return false
         }
-        return Self.send("HTTP/1.1 \(line)\r\nContent-Length: 0\r\n\r\n", to: connection)
+        return BareSocket.send("HTTP/1.1 \(line)\r\nContent-Length: 0\r\n\r\n", to: connection)
     }
 
     // MARK: Mail
 
     private func serveMails(on connection: Int32) {
         var lines = LineBuffer(connection)
-        guard Self.send("220 sick.example.org ESMTP\r\n", to: connection) else { return }
+        guard BareSocket.send("220 sick.example.org ESMTP\r\n", to: connection) else { return }
         var mood = Mood.well
         while let line = lines.next() {
             let word = line.prefix(4).uppercased()
@@ -191,16 +165,18 @@ final class SickReceiver: Sendable {
                 case .well, .mixed, .refuses, .hangsUp, .late: break
                 }
             case "DATA":
-                guard Self.send("354 go on\r\n", to: connection), let mail = lines.mail() else { return }
+                guard BareSocket.send("354 go on\r\n", to: connection), let mail = lines.mail() else {
+                    return
+                }
                 keep(mail, mood == .well || mood == .late)
                 if mood == .hangsUp || mood == .late { return }
                 if mood == .refuses { reply = "452 4.3.1 no room, later" }
             case "QUIT":
-                _ = Self.send("221 2.0.0 bye\r\n", to: connection)
+                _ = BareSocket.send("221 2.0.0 bye\r\n", to: connection)
                 return
             default: break
             }
-            guard Self.send(reply + "\r\n", to: connection) else { return }
+            guard BareSocket.send(reply + "\r\n", to: connection) else { return }
         }
     }
 
