@@ -143,9 +143,7 @@ final class ChaosQuestions: Sendable {
     func collect() -> Bool {
         state.withLock { state in
             for index in state.asked.indices where state.asked[index].code == nil {
-                var status: Int32 = 0
-                guard unsafe waitpid(state.asked[index].pid, &status, Int32(WNOHANG)) > 0 else { continue }
-                state.asked[index].code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+                state.asked[index].code = ChaosPrograms.statusSoFar(of: state.asked[index].pid)
             }
             return state.orders.isEmpty && state.asked.allSatisfy { $0.code != nil }
         }

@@ -123,6 +123,16 @@ struct ChaosPrograms: Sendable {
     static func status(of pid: Int32) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+        return code(of: status)
+    }
+
+    /// The same without waiting; nil: the process has not ended.
+    static func statusSoFar(of pid: Int32) -> Int32? {
+        var status: Int32 = 0
+        return unsafe waitpid(pid, &status, Int32(WNOHANG)) > 0 ? code(of: status) : nil
+    }
+
+    private static func code(of status: Int32) -> Int32 {
+        status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }
 }
