@@ -4,7 +4,6 @@ import Host
 import Ledger
 import LedgerSQLite
 import Timeline
-import Tracking
 
 /// A home with jobs in it, and the daemon that is killed over and over.
 ///
@@ -178,13 +177,6 @@ final class ChaosHome: DaemonHome {
 
     // MARK: Coming to rest
 
-    private struct Status: Decodable {
-        struct Outbox: Decodable { var pending: Int }
-        var running: Int
-        var queued: Int
-        var outbox: Outbox
-    }
-
     /// Waits until nothing is under way, ends the daemon, and starts it again for what still waits for more of its
     /// thread: `status` does not count it; false when that takes `seconds`.
     func comeToRest(within seconds: Double) async throws -> Bool {
@@ -214,11 +206,7 @@ final class ChaosHome: DaemonHome {
         var unpaused = Set(periods.keys)
         while watch.seconds < seconds {
             for job in unpaused where try run("job", "pause", job).code == 0 { unpaused.remove(job) }
-            if unpaused.isEmpty, let status = try status(), status.running + status.queued == 0,
-                status.outbox.pending == 0, areQuestionsAtRest()
-            {
-                return true
-            }
+            if unpaused.isEmpty, try isIdle(), areQuestionsAtRest() { return true }
             usleep(100_000)
         }
         return false
@@ -230,10 +218,5 @@ final class ChaosHome: DaemonHome {
     private func areQuestionsAtRest() -> Bool {
         unrest = questions.unrest(programs)
         return unrest == nil
-    }
-
-    private func status() throws -> Status? {
-        let (code, text) = try run("status", "--json")
-        return code == 0 ? try? JSON.decode(Status.self, from: text.utf8) : nil
     }
 }

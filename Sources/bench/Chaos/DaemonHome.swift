@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Tracking
 
 /// A folder with a configuration and a state, the daemon that is killed in it, and its commands.
 class DaemonHome {
@@ -73,6 +74,20 @@ class DaemonHome {
 
     /// Waits for the end of a process; its exit code, 128 and more for a signal.
     func status(of pid: Int32) -> Int32 { ChaosPrograms.status(of: pid) }
+
+    private struct Status: Decodable {
+        struct Outbox: Decodable { var pending: Int }
+        var running: Int
+        var queued: Int
+        var outbox: Outbox
+    }
+
+    /// Whether the daemon answers, and no run and no delivery is under way.
+    func isIdle() throws -> Bool {
+        let (code, text) = try run("status", "--json")
+        guard code == 0, let status = try? JSON.decode(Status.self, from: text.utf8) else { return false }
+        return status.running + status.queued == 0 && status.outbox.pending == 0
+    }
 
     /// The warden of this home; nil when there is none.
     var warden: Int32? {

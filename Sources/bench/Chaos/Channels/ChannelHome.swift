@@ -172,9 +172,7 @@ final class ChannelHome: DaemonHome {
                 try run("outbox", "retry", "--channel", channel)
             }
             for _ in 0..<50 {
-                if let status = try Status(of: self), status.running + status.queued == 0,
-                    status.outbox.pending == 0
-                {
+                if try isIdle() {
                     stop()
                     if try await isFollowed() { return true }
                     try launch()
@@ -195,18 +193,5 @@ final class ChannelHome: DaemonHome {
         )
         await ledger.close()
         return completed.allSatisfy { followed.contains($0.id) }
-    }
-
-    private struct Status: Decodable {
-        struct Outbox: Decodable { var pending: Int }
-        var running: Int
-        var queued: Int
-        var outbox: Outbox
-
-        init?(of home: ChannelHome) throws {
-            let (code, text) = try home.run("status", "--json")
-            guard code == 0, let read = try? JSON.decode(Status.self, from: text.utf8) else { return nil }
-            self = read
-        }
     }
 }
