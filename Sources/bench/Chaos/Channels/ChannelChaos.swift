@@ -36,7 +36,7 @@ enum ChannelChaos {
         let book = DeliveryBook()
         let receivers = try receivers(book, &random)
         let home = try ChannelHome(folder: folder.path, ports: receivers.mapValues(\.port))
-        let weather = Weather(receivers, home, seed: random.next())
+        let weather = Weather(receivers, home.program, seed: random.next())
         let watch = Stopwatch()
         var faults: [String] = []
         try home.launch()
@@ -106,12 +106,10 @@ enum ChannelChaos {
         private let receivers: [String: SickReceiver]
         private let seed: UInt64
         private let state = Mutex((isOver: false, hasEnded: true, changes: 0))
-        private let setProgram: @Sendable (SickReceiver.Mood) -> Void
+        private let program: SickProgram
 
-        init(_ receivers: [String: SickReceiver], _ home: ChannelHome, seed: UInt64) {
-            (self.receivers, self.seed) = (receivers, seed)
-            let path = home.folder + "/mood"
-            setProgram = { try? SmallFile.replace(path, with: Array("\($0.rawValue)\n".utf8)) }
+        init(_ receivers: [String: SickReceiver], _ program: SickProgram, seed: UInt64) {
+            (self.receivers, self.program, self.seed) = (receivers, program, seed)
         }
 
         /// How often one of them changed.
@@ -137,7 +135,10 @@ enum ChannelChaos {
                 let name = ChannelHome.standing.randomElement(using: &random)
             else { return }
             state.withLock { $0.changes += 1 }
-            if name == "program" { return setProgram(mood) }
+            if name == "program" {
+                try? program.set(mood)
+                return
+            }
             try? receivers[name]?.set(mood)
             if Bool.random(using: &random) {
                 try? receivers[ChannelHome.fleeting]?.set(moods.randomElement(using: &random) ?? .well)
@@ -149,7 +150,7 @@ enum ChannelChaos {
             state.withLock { $0.isOver = true }
             while !state.withLock({ $0.hasEnded }) { usleep(10_000) }
             for receiver in receivers.values { try receiver.set(.well) }
-            setProgram(.well)
+            try program.set(.well)
         }
     }
 }

@@ -22,14 +22,16 @@ final class ChannelHome: DaemonHome {
 
     /// Where each channel leads to; the program has no port.
     private let ports: [String: UInt16]
+    /// The program that is a channel.
+    let program: SickProgram
     private var edition = 1
     private var hasFleeting = true
 
     init(folder: String, ports: [String: UInt16]) throws {
         self.ports = ports
+        program = SickProgram(folder: folder)
         try super.init(folder: folder)
-        try SmallFile.replace(folder + "/program", with: Array(script.utf8))
-        try setProgram(.well)
+        try program.write()
         try writeConfiguration()
     }
 
@@ -37,44 +39,6 @@ final class ChannelHome: DaemonHome {
     var starts: Int {
         let text = (try? SmallFile.text(folder + "/done", limit: 1 << 26)) ?? ""
         return text.utf8.count { $0 == UInt8(ascii: ".") }
-    }
-
-    // MARK: The program
-
-    /// Changes the mood of the program that is a channel.
-    func setProgram(_ mood: SickReceiver.Mood) throws {
-        try SmallFile.replace(folder + "/mood", with: Array("\(mood.rawValue)\n".utf8))
-    }
-
-    /// What the program accepted, line by line: the entry's id, and the whole notice.
-    var programLines: [(id: String, notice: Substring)] {
-        let text = (try? SmallFile.text(folder + "/accepted", limit: 1 << 28)) ?? ""
-        return text.split(separator: "\n").map { line in
-            (String(line.prefix { $0 != " " }), line.drop { $0 != " " }.dropFirst())
-        }
-    }
-
-    private var script: String {
-        """
-        read -r notice
-        read -r mood < \(folder)/mood
-        if [ "$mood" = mixed ]; then
-            case $(($$ % 12)) in
-                0) mood=throttles ;;
-                1) mood=hangsUp ;;
-                2) mood=late ;;
-                *) mood=well ;;
-            esac
-        fi
-        case $mood in
-            refuses | throttles) echo later; exit 75 ;;
-            hangs | dead) exec sleep 60 ;;
-            hangsUp) kill -9 $$ ;;
-        esac
-        printf '%s %s\\n' "$NOTICE_ID" "$notice" >> \(folder)/accepted
-        if [ "$mood" = late ]; then kill -9 $$; fi
-
-        """
     }
 
     // MARK: The file
@@ -136,7 +100,7 @@ final class ChannelHome: DaemonHome {
             \(here), \(timeout) }
               inbox: { kind: mail, url: "smtp://127.0.0.1:\(port("inbox"))", tls: none, from: bell@example.org, \
             to: [\(recipients)], \(here), \(timeout) }
-              program: { kind: command, command: [sh, \(folder)/program, edition-\(edition)], \(timeout) }
+              program: { kind: command, command: [sh, \(program.path), edition-\(edition)], \(timeout) }
             \(hasFleeting ? fleeting : "")routes:
               - { when: [started, completed, message], to: [\(names.joined(separator: ", "))] }
               - { when: [failed, lost], to: [hook] }

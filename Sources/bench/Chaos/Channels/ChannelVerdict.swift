@@ -162,7 +162,7 @@ struct ChannelVerdict {
 
     /// Reads the ledger of a home whose daemon has stopped.
     init(of home: ChannelHome, _ book: DeliveryBook) async throws {
-        for line in home.programLines {
+        for line in home.program.accepted {
             book.note(
                 String(line.notice), line.id, body: Array(line.notice.utf8), "program", isAccepted: true)
         }
