@@ -6,7 +6,9 @@ package struct RequestBudget: Sendable {
     /// A request is given back after so many seconds.
     package static let secondsForOne = 5
     /// More visitors than these are not remembered one by one.
-    package static let mostVisitors = 4096
+    private static let mostVisitors = 4096
+    /// What one request takes of a budget.
+    private static let one = Duration.seconds(secondsForOne)
 
     /// When the visitor has its whole budget again, on the clock since boot.
     private var fullAt: [String: Duration] = [:]
@@ -16,9 +18,8 @@ package struct RequestBudget: Sendable {
 
     /// Takes a request of the visitor from its budget; false when nothing is left of it.
     package mutating func take(for visitor: String, at now: Duration) -> Bool {
-        let one = Duration.seconds(Self.secondsForOne)
-        let full = max(fullAt[visitor] ?? now, now) + one
-        guard full - now <= one * Self.most else { return false }
+        let full = fullAfterOne(of: visitor, at: now)
+        guard Self.isWithin(full, at: now) else { return false }
         if fullAt[visitor] == nil, fullAt.count >= Self.mostVisitors { forget(at: now) }
         fullAt[visitor] = full
         return true
@@ -29,16 +30,23 @@ package struct RequestBudget: Sendable {
     /// For whoever sends one at a time, and waits.
     package mutating func delay(of visitor: String, at now: Duration) -> Duration {
         if take(for: visitor, at: now) { return .zero }
-        let full = (fullAt[visitor] ?? now) + .seconds(Self.secondsForOne)
+        let full = fullAfterOne(of: visitor, at: now)
         fullAt[visitor] = full
-        return full - now - .seconds(Self.secondsForOne) * Self.most
+        return full - now - Self.one * Self.most
     }
 
     /// Whether anything is left of the visitor's budget.
     package func hasRoom(for visitor: String, at now: Duration) -> Bool {
-        let one = Duration.seconds(Self.secondsForOne)
-        return max(fullAt[visitor] ?? now, now) + one - now <= one * Self.most
+        Self.isWithin(fullAfterOne(of: visitor, at: now), at: now)
     }
+
+    /// When the visitor has its whole budget again once it has sent one more request.
+    private func fullAfterOne(of visitor: String, at now: Duration) -> Duration {
+        max(fullAt[visitor] ?? now, now) + Self.one
+    }
+
+    /// Whether a budget that is whole again at `full` is not exceeded.
+    private static func isWithin(_ full: Duration, at now: Duration) -> Bool { full - now <= one * most }
 
     /// Forgets whoever has the whole budget again, and where that is nobody, who has it first.
     private mutating func forget(at now: Duration) {
