@@ -254,7 +254,7 @@ struct Reserve {
 /// Moves the write-ahead log into the database when no commit waits, instead of inside a commit.
 struct LogUpkeep {
     /// The ledger's file.
-    let path: String
+    private let path: String
     /// Pages written to the log since it was last moved.
     private var pages = 0
 
@@ -269,7 +269,7 @@ struct LogUpkeep {
     /// The same while the disk is nearly full, 1 MB: when nothing else is left, what the log holds must fit into the
     /// database within the reserve.
     private static let tightPages = 256
-    /// Room for less than a log of its largest size, a few times over.
+    /// A disk with less room than this is nearly full: four logs of the largest size.
     private static let tightRoom: UInt64 = 64 << 20
 
     /// Moves the log when it is time; called after each commit.

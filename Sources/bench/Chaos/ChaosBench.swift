@@ -9,8 +9,9 @@ import Timeline
 /// and added again, with and without a daemon, questions are asked, answered and left, and one of two receivers has
 /// outages. Not a figure but a proof: it ends with 1 when a slot was lost or doubled, a job started twice, beside itself
 /// or by an outdated definition, a notice lost or delivered under two ids, a run left open or, while its warden
-/// lived, lost, or a question answered twice, answered to nobody, or still on the screen. After a hundred kills it also ends with 1 when something that it is to prove never happened; a shorter
-/// run, or one on a slow machine, meets what it meets, and prints what it did not.
+/// lived, lost, or a question answered twice, answered to nobody, or still on the screen. After a hundred kills it also
+/// ends with 1 when something that it is to prove never happened; a shorter run, or one on a slow machine, meets what it
+/// meets, and prints what it did not.
 enum ChaosBench {
     /// What is killed.
     private enum Victim: String {
