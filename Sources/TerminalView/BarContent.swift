@@ -40,7 +40,7 @@ package struct BarContent: Hashable, Sendable {
     package var percent: Int?
     /// What a pointer over it shows, a line each; cleaned of control characters.
     package var tooltip: [String]
-    /// The bots that the text is of, each with its part of it; empty: it is of runs.
+    /// The bots that the text shows, each with its part of it; empty: it shows runs.
     package var bots: [BarPart] = []
     /// Whether somebody should look at it now.
     package var isUrgent: Bool { look == .blocked || look == .failed }
@@ -190,7 +190,7 @@ package struct BarBot: Hashable, Sendable {
     }
 }
 
-/// A bot's part of a bar: what is clicked to open a chat with it.
+/// A bot's part of a bar; a click on it opens a chat.
 package struct BarPart: Hashable, Sendable {
     /// The bot's name.
     package var bot: String
@@ -210,7 +210,7 @@ package struct BarClick: Hashable, Sendable {
     /// Reads a line; nil: it is no click with the first button.
     package init?(_ line: some StringProtocol) {
         let bytes = Array(line.utf8)
-        // An endless array: each object has a comma before or behind it.
+        // Elements of an endless array: each object has a comma before or after it.
         guard let start = bytes.firstIndex(of: UInt8(ascii: "{")),
             let end = bytes.lastIndex(of: UInt8(ascii: "}")), start < end,
             let json = JSON(parsing: bytes[start...end]), json["button"]?.double == 1

@@ -53,8 +53,8 @@ package enum BarFormat: String, Hashable, Sendable, CaseIterable {
     }
 
     private static func polybar(_ text: String, _ look: BarContent.Look) -> String {
-        // `%{` begins a tag, which may run a command at a click, and nothing takes that meaning from it, no second percent
-        // sign either; a percent sign is else shown as it is.
+        // `%{` begins a tag, which may run a command at a click, and nothing escapes it, not even a second percent sign;
+        // other percent signs are shown as they are.
         let text = text.replacing("%{", with: "% {")
         guard !text.isEmpty, let color = color(look) else { return text }
         return "%{F\(color)}\(text)%{F-}"
@@ -62,7 +62,7 @@ package enum BarFormat: String, Hashable, Sendable, CaseIterable {
 
     /// The command that a click runs: a chat with the first of the bots that has something to say, or the view of runs.
     private static func opening(_ bots: [String]) -> String {
-        // Names hold letters, digits, dots, dashes and underscores; what else came is no bot's.
+        // Bot names hold letters, digits, dots, dashes and underscores; anything else is not a bot's name.
         let names = bots.filter {
             $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"'\"\\$`&|;<>(){}*?#~%".utf8.contains($0) }
         }

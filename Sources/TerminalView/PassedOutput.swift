@@ -1,7 +1,7 @@
-/// A command's output on its way to a terminal, without the progress that the command sends to that itself.
+/// A command's output on its way to a terminal, without the progress that the command itself sends there.
 ///
-/// What is removed (OSC 9;4 and 7501) is sent by Belfry in its place, in the form and at the pace that the terminal takes
-/// (``TerminalReports``), or is meant for nobody. All other bytes pass as they are, and in order.
+/// What is removed (OSC 9;4 and 7501) is sent by Belfry instead, in the form and at the pace that the terminal supports
+/// (``TerminalReports``), or not at all. All other bytes pass unchanged, and in order.
 package struct PassedOutput: Sendable {
     /// What is removed.
     package struct Removal: Hashable, Sendable {
@@ -25,15 +25,15 @@ package struct PassedOutput: Sendable {
 
     private enum Place: Hashable {
         case ground, escape, control
-        /// In a string, which ends at ST, or where it is one of the system's also at BEL.
+        /// In a string, which ends at ST; an operating system command also ends at BEL.
         case string(isSystem: Bool)
-        /// In one behind an escape character.
+        /// In a string, after an escape character.
         case stringEscape(isSystem: Bool)
-        /// In the beginning of a sequence that may be removed; its bytes are held.
+        /// At the beginning of a sequence that may be removed; its bytes are held.
         case held, heldEscape
     }
 
-    /// A sequence that is longer than this is none of those; its bytes pass.
+    /// A sequence that is longer than this is not removed; its bytes pass.
     private static let limit = 4096
     private static let removable: [(text: [UInt8], isTaskbar: Bool)] = [
         (Array("9;4;".utf8), true), (Array("7501;".utf8), false),
@@ -41,14 +41,14 @@ package struct PassedOutput: Sendable {
 
     private let removal: Removal
     private var place = Place.ground
-    /// What follows the character under way, in bytes.
+    /// How many bytes of the current character are still to come.
     private var continuation = 0
     private var held: [UInt8] = []
 
     /// Nothing has passed yet.
     package init(removing removal: Removal) { self.removal = removal }
 
-    /// Whether what has passed ends with a whole character or sequence, so that one of another's may follow.
+    /// Whether what has passed ends with a whole character or sequence, so that a sequence from elsewhere may follow.
     package var isBetween: Bool { place == .ground && continuation == 0 }
 
     /// The bytes to pass on of the next ones.
@@ -107,7 +107,7 @@ package struct PassedOutput: Sendable {
         }
     }
 
-    /// An escape character within a sequence ends that, and begins another.
+    /// An escape character within a sequence ends it, and begins another.
     private mutating func begin(_ passed: inout [UInt8]) {
         passed.removeLast()
         (held, place) = ([0x1B], .escape)

@@ -57,7 +57,7 @@ package enum RunWording {
         String(Int((min(max(progress, 0), 1) * 100 + 1e-9).rounded(.down))) + "%"
     }
 
-    /// `6/12 files, copying`, `34 MB/s, a.txt`: amounts of which is known what is counted, before what is said.
+    /// `6/12 files, copying`, `34 MB/s, a.txt`: amounts whose unit is known, before the message.
     private static func amounts(_ amount: WorkAmount?, _ said: String) -> String {
         guard let amount, let unit = amount.unit else { return said }
         var words: String
@@ -238,7 +238,7 @@ package enum DisplayTime {
 
 /// Amounts of bytes for people, in powers of a thousand: `34 MB`, `1.2 GB`, `640 kB`.
 package enum DisplayBytes {
-    /// Two digits at least where there are as many, rounded.
+    /// Rounded; a value below ten has one decimal, except for single bytes.
     package static func text(_ bytes: Double) -> String {
         var (value, index) = (max(0, bytes.isFinite ? bytes : 0), 0)
         while value >= 999.5, index < units.count - 1 {

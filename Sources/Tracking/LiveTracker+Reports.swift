@@ -74,7 +74,7 @@ extension LiveTracker {
         }
     }
 
-    /// Keeps what the progress is counted in; of a job that reports parts of one alone, nothing.
+    /// Keeps the amounts of a report; a job that reports only a fraction has none.
     private mutating func applyAmount(_ report: ProgressReport, at now: Moment) {
         guard report.fraction == nil, let done = report.done, let total = report.total else {
             live.amount = nil

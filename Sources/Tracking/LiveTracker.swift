@@ -119,7 +119,7 @@ public struct LiveTracker: Sendable {
         if state == .paused { heldKind = live.state == .blocked ? .blocked(live.blockedKind) : .none }
         // What waits to be tried again has not begun: what its last attempt reported is no longer so.
         if state == .queued, live.state != .scheduled { forgetAttempt(at: now) }
-        // What waits has not spoken: the text was why it waits.
+        // A queued run has reported nothing yet: its message is the reason why it waits.
         if live.state == .queued { (live.message, messageSource) = (nil, nil) }
         enter(state, reason: reason, blocked: blocked, at: now)
         if state == .running, live.startedAt == nil { live.startedAt = startedAt ?? now }

@@ -16,7 +16,7 @@ public struct ProgressReport: Hashable, Sendable, Codable {
     public var done: Double?
     /// The whole amount, in the unit of ``done``.
     public var total: Double?
-    /// What is counted, such as `files`; absent: the job does not say it.
+    /// What is counted, such as `files`; absent: not reported.
     public var unit: String?
     /// The name of the stretch of work it is in.
     public var phase: String?
@@ -56,7 +56,7 @@ public struct ProgressReport: Hashable, Sendable, Codable {
         return min(max(done / total, 0), 1)
     }
 
-    /// Whether it is nothing but a message: such a one is no progress, whoever sent it.
+    /// Whether it holds only a message, which is no progress, whoever sent it.
     public var isRemark: Bool { message != nil && self == ProgressReport(message: message) }
 
     /// Whether the report is empty.
@@ -107,7 +107,7 @@ enum ReportNumber {
         return ProgressReport(fraction: percent / 100)
     }
 
-    /// An amount of a total; nothing when the total is zero or smaller than the amount, or that below zero.
+    /// An amount of a total; nothing when the total is zero or smaller than the amount, or the amount is below zero.
     static func amounts(_ done: Double?, of total: Double?) -> ProgressReport? {
         guard let done, let total, total > 0, (0...total).contains(done) else { return nil }
         return ProgressReport(done: done, total: total)

@@ -4,7 +4,7 @@
 struct ToolRecords: Sendable {
     /// So many names are remembered, each of at most so many bytes.
     static let mostNames = 10_000, longestName = 256
-    /// A build of the older builder has no more steps.
+    /// The most steps that are read from Docker's older builder.
     private static let mostSteps = 1000.0
 
     private let tool: ProgressReading.Tool
@@ -13,7 +13,7 @@ struct ToolRecords: Sendable {
     /// Packages or steps that are done, and those that were seen.
     private var done: Set<[UInt8]> = []
     private var seen: Set<[UInt8]> = []
-    /// The layers of an image that are there, and those that were seen; a build may pull one within a step.
+    /// The layers of an image that are complete, and those that were seen; a build may pull an image within a step.
     private var pulled: Set<[UInt8]> = []
     private var layers: Set<[UInt8]> = []
     private var lines = 0.0
@@ -51,7 +51,7 @@ struct ToolRecords: Sendable {
         return report
     }
 
-    /// What the tool's amounts are counted in; nil: in nothing that has a name.
+    /// The unit of the tool's amounts; nil: it has no name.
     private var unit: String? {
         switch tool {
         case .borg, .restic, .rclone, .dd, .tar, .pv, .ytDlp: WorkAmount.bytes

@@ -149,7 +149,7 @@ struct ElicitedField: Hashable, Sendable {
     }
 }
 
-/// What a text has to look like.
+/// The format and the pattern that a text has to match.
 ///
 /// - Source: Model Context Protocol, "Elicitation", StringSchema: `format` is email, uri, date or date-time; `pattern` is
 ///   that of JSON Schema.
@@ -158,14 +158,14 @@ struct TextShape: Hashable, Sendable {
     private var pattern: LinearPattern?
     private var written = ""
 
-    /// The shape that the schema of a string demands; one that is not known here is left to whoever asks.
+    /// The shape that a string's schema requires; what is not supported here is left to the server that asks.
     init(_ schema: JSON) {
         format = schema["format"]?.text
         guard let text = schema["pattern"]?.text else { return }
         (pattern, written) = (try? LinearPattern(text), text)
     }
 
-    /// Why the text does not fit, to stand behind it; nil: it does.
+    /// Why the text does not match, as the end of a sentence about it; nil: it does.
     func fault(of text: String) -> String? {
         switch format {
         case "email" where !Self.isEmail(text): "is no mail address, such as ops@example.org"
@@ -317,7 +317,7 @@ package struct AgentAnswers: Sendable {
         guard !isOver, given.count < questions.count else { return nil }
         var question = questions[given.count]
         if let fault {
-            // What is cut off of a very long one was shown before.
+            // What is cut off a very long question was shown before.
             let text = "Not accepted: \(fault.sentence).\n" + question.text
             question.text = String(text.prefix(ReportedQuestion.longestText))
         }

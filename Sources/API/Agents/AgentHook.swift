@@ -255,7 +255,7 @@ package struct AgentQuestion: Hashable, Sendable {
 // Questions of the agent itself, and of its tool servers.
 
 extension AgentHook {
-    /// The most questions of one call, and fields of one form: each has the text, or the call, of all.
+    /// The most questions of one call, and fields of one form: each question repeats the call, or the form's text.
     static let mostQuestions = 50
 
     private var asked: [JSON] { payload["tool_input"]?["questions"]?.elements ?? [] }

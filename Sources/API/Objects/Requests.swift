@@ -38,7 +38,7 @@ package struct NotifyRequest: Hashable, Sendable, Codable {
     package var expireMs: Int64?
     /// The id of the run that says it: the rules for its job hold; one that does not exist is left out.
     package var run: String?
-    /// The pages that it leads to, five at most: buttons where a channel has those.
+    /// Links to pages, five at most; buttons where a channel supports them.
     package var links: [WireLink]?
 
     /// A request to say `text`, everything else as usual.
@@ -47,9 +47,9 @@ package struct NotifyRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// A page that a message leads to.
+/// A link from a message to a page.
 package struct WireLink: Hashable, Sendable, Codable {
-    /// What the button says.
+    /// The button's label.
     package var label: String
     /// The whole address, http or https.
     package var url: String

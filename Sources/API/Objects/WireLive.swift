@@ -24,7 +24,7 @@ package struct WireLive: Hashable, Sendable, Codable {
     package var total: Double?
     /// What is counted, such as `files` or `bytes`; absent: not known.
     package var unit: String?
-    /// How much is done in a second, lately, in ``unit``; absent until known, and while it is not at work.
+    /// The recent pace, in ``unit`` per second; absent until known, and while the run is not working.
     package var rate: Double?
     /// The state in the model's three words.
     package var status: RunState.WireStatus
@@ -69,7 +69,7 @@ package struct WireLive: Hashable, Sendable, Codable {
         botName = live.task.botName
         progress = live.progress
         (done, total, unit) = (live.amount?.done, live.amount?.total, live.amount?.unit)
-        // Three digits are enough: more would differ in each of a thousand states.
+        // Three digits are enough; with more, each of a thousand states would differ.
         rate = live.amount?.rate.map { rate in
             let scale = rate >= 100 ? 1.0 : 100.0
             return (rate * scale).rounded() / scale
@@ -105,10 +105,9 @@ package struct WireLive: Hashable, Sendable, Codable {
     }
 }
 
-/// What bars and widgets read without asking the daemon: a file beside its socket, of which each version replaces the last.
+/// The live states that bars and widgets read without asking the daemon: a file beside its socket, replaced at each change.
 ///
-/// It shows what is there while the daemon runs; a daemon that was killed leaves it behind, so a reader connects to the
-/// socket first.
+/// It is valid while the daemon runs; a daemon that was killed leaves it behind, so a reader connects to the socket first.
 package struct WireSnapshot: Hashable, Sendable, Codable {
     /// The version of this form.
     package var v = 1
@@ -132,12 +131,12 @@ package struct WireSnapshot: Hashable, Sendable, Codable {
         package init(job: String, at: Timestamp) { (self.job, self.at) = (job, at) }
     }
 
-    /// A version of it.
+    /// A snapshot.
     package init(seq: UInt64, at: Timestamp, tasks: [WireLive], next: NextSlot?) {
         (self.seq, self.at, self.tasks, self.next) = (seq, at, tasks, next)
     }
 
-    /// Where it is: `live.json` beside `belfry.sock`, and `NAME.live.json` beside a socket of another name.
+    /// Its path: `live.json` beside `belfry.sock`, and `NAME.live.json` beside a socket of another name.
     package static func path(beside socket: String) -> String {
         let end = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { socket.utf8.index(after: $0) }
         let name = socket[(end ?? socket.startIndex)...]

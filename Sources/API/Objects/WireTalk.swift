@@ -45,7 +45,7 @@ package struct WireMessage: Hashable, Sendable, Codable {
 }
 
 extension WireMessage: SortedJSONWritable {
-    /// Writes it, for it is the answer to every message; what is added to it is added here.
+    /// Writes it without an encoder, since every message is answered with it; a new member is added here, too.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("at", at.text)
@@ -193,7 +193,7 @@ package struct WireQuestion: Hashable, Sendable, Codable {
 package struct AskRequest: Hashable, Sendable, Codable {
     /// Chosen by the caller, a fresh UUID: asking again with it goes on waiting for the same question.
     ///
-    /// Who does not within a minute of the daemon's next start has given it up.
+    /// After a restart of the daemon, it is withdrawn unless it is asked again within a minute.
     package var id: String
     /// What to ask; not only blanks.
     package var text: String

@@ -71,7 +71,7 @@ extension Door {
         guard let agent = CodingAgent(rawValue: String(parts[3])), agent == .claude else {
             throw APIError(.noSuchPath, hint: "Only Claude Code has hooks that are addresses.")
         }
-        // It asks and says: a token by which it could answer, too, would let it allow itself what it asks for.
+        // A hook asks and reports: with a token that may also answer, an agent could approve its own requests.
         try allow(token, .publish)
         guard head.method == "POST" else { throw APIError(.badMethod, hint: "It takes POST.") }
         return Admission(bodyLimit: Self.agentLimit) { [self] body in

@@ -180,7 +180,7 @@ struct CountedConnection: ServerChildChannel {
         let place = count.open(channel)
         channel.closeFuture.whenComplete { [count] _ in count.close(place, channel) }
         do {
-            // Before what encrypts: a client that was killed says nothing more in any protocol.
+            // Before TLS: a client that was killed ends its input without a message of any protocol.
             try channel.pipeline.syncOperations.addHandler(InputEnd(of: channel))
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
@@ -230,10 +230,9 @@ private final class LoopExecutor: TaskExecutor {
     }
 }
 
-/// Notices that the other side sends no more, though the connection is still open.
+/// Notices that the other side has closed its half, though the connection is still open.
 ///
-/// A client that is killed closes its side, and over TCP nothing shows that it does not read either: that comes to light
-/// when something is written to it.
+/// A client that is killed closes its half; whether it still reads shows over TCP only when something is written to it.
 final class InputEnd: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -247,7 +246,7 @@ final class InputEnd: ChannelInboundHandler {
     static func future(of channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.flatSubmit {
             let handler = try? channel.pipeline.syncOperations.handler(type: InputEnd.self)
-            // It leaves the pipeline with the end of the connection.
+            // It is removed from the pipeline when the connection ends.
             return handler?.end.futureResult ?? channel.eventLoop.makeSucceededVoidFuture()
         }
     }

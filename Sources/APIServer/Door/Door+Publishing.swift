@@ -139,7 +139,7 @@ struct Publication: Hashable, Sendable {
         return request
     }
 
-    /// The pages that it opens, each once; other addresses, as mailto:, stand in the text alone.
+    /// The pages that it opens, each once; other addresses, such as mailto:, are only in the text.
     private var links: [WireLink] {
         var pages = actions.compactMap { action in
             action.url.map { WireLink(label: action.label, url: $0) }

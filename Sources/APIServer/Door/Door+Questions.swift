@@ -151,7 +151,7 @@ struct QuestionPage {
                 + "<form method=\"post\">\n\(form)\n</form>")
     }
 
-    /// `2026-03-29 01:00 UTC`: who reads it may be in any zone.
+    /// `2026-03-29 01:00 UTC`: the reader may be in any zone.
     private static func minute(of moment: Moment) -> String {
         let text = moment.iso8601
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"

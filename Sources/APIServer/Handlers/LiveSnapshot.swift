@@ -5,7 +5,7 @@ import Logging
 import Timeline
 import Tracking
 
-/// Keeps the live states in a file, for bars and widgets that look often and must not wait.
+/// Keeps the live states in a file, for bars and widgets that read it often and must not wait.
 ///
 /// Written when a live state or the next slot changes, at most twice a second, and with very many runs so rarely that it
 /// takes a hundredth of the time; asleep while nothing happens.
@@ -17,7 +17,7 @@ package struct LiveSnapshot: Sendable {
     private let control: Control
     private let write: @Sendable ([UInt8]) throws -> Void
 
-    /// A snapshot of this daemon, each version of which is given to `write`.
+    /// A keeper of this daemon's snapshot; each version is passed to `write`.
     package init(_ control: Control, write: @escaping @Sendable ([UInt8]) throws -> Void) {
         (self.control, self.write) = (control, write)
     }
@@ -41,7 +41,7 @@ package struct LiveSnapshot: Sendable {
     private func writeRepeatedly(_ news: AsyncStream<Void>) async throws {
         var (last, isFailing) = (WireSnapshot?.none, false)
         for await _ in news {
-            // Once more after the pace: who commits a job knows its next slot only then.
+            // Once more after the pace: the next slot of a job is known only a moment after its commit.
             for _ in 1...2 {
                 let begun = control.clock.sinceBoot
                 if let next = await snapshot(unlike: last) {

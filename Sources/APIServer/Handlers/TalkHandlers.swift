@@ -62,7 +62,7 @@ extension DaemonHandler {
             return Duration.milliseconds(milliseconds)
         }
         let links = try asked.links.map(Self.links)
-        // For who reads it where nothing can be pressed.
+        // For readers without buttons.
         let missing = NoticeLink.lines(
             (links ?? []).filter { !asked.text.contains($0.url) }.map {
                 NoticeLink(label: $0.label, url: $0.url)

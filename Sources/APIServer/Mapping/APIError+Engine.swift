@@ -216,7 +216,7 @@ extension APIError {
 }
 
 extension APIError {
-    /// A hint that begins small, or is a command alone, as a sentence of its own.
+    /// A hint that begins in lower case, or is only a command, as a sentence of its own.
     fileprivate static func sentence(of hint: String) -> String {
         let isCommand = ["openclaw ", "belfry "].contains { hint.hasPrefix($0) }
         guard !isCommand else { return "Run: \(hint)" }

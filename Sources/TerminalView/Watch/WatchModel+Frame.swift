@@ -21,7 +21,7 @@ extension WatchModel {
         frame.lines += (0..<max(0, room - frame.lines.count - bottom.count)).map { _ in FrameLine(traits) }
         frame.lines += bottom
         frame.lines.append(footer(columns: size.columns))
-        // Where hardly anything fits, a row is rather empty than wrapped.
+        // In a very narrow terminal a row is left empty rather than wrapped.
         for index in frame.lines.indices where frame.lines[index].cells >= max(size.columns, 2) {
             frame.lines[index] = FrameLine(traits)
         }

@@ -182,6 +182,6 @@ package protocol JSONWritable {
     func write(to writer: inout JSONWriter)
 }
 
-/// A value that writes itself with the names of its members in the order of the alphabet, as
-/// ``JSON/encode(_:sorted:)`` would; there it is written so.
+/// A value that writes its members in alphabetical order, byte for byte as ``JSON/encode(_:sorted:)`` would, which then
+/// leaves the writing to it.
 package protocol SortedJSONWritable: JSONWritable, Encodable {}

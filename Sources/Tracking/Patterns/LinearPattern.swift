@@ -117,7 +117,7 @@ extension LinearPattern.Assertion {
 
 /// Which characters may stand at one place: those in the ranges, or those that are in none of them.
 struct CharacterRule: Hashable {
-    /// In ascending order, and apart from each other.
+    /// In ascending order, without overlaps.
     var ranges: [ClosedRange<UInt32>] = []
     var isNegated = false
 
@@ -130,7 +130,7 @@ struct CharacterRule: Hashable {
         return (low < ranges.count && ranges[low].contains(scalar.value)) != isNegated
     }
 
-    /// The same characters, in ranges that ``ranges`` may hold.
+    /// The same characters, in ascending ranges that do not overlap.
     static func merged(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
         var merged: [ClosedRange<UInt32>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -241,7 +241,7 @@ struct PatternCompiler {
             for _ in 0..<least {
                 let before = steps.count
                 add(node)
-                // Nothing, repeated a hundred times within a hundred times, would never come to an end.
+                // Repetitions of nothing, nested a few levels deep, would take forever.
                 if steps.count == before { break }
             }
             if let most {
@@ -252,7 +252,7 @@ struct PatternCompiler {
         }
     }
 
-    /// One after another and not each within the one before: they may be very many.
+    /// In a loop, without recursion: there may be very many.
     private mutating func addChoice(_ nodes: [PatternNode]) {
         var jumps: [Int] = []
         for node in nodes.dropLast() {

@@ -168,7 +168,7 @@ struct ShellReportCommand: ParsableCommand {
             guard !ignored.split(separator: " ").contains(name[...]) else { return nil }
         } else {
             let hasWork = words[(place + 1)...].contains { !$0.hasPrefix("-") }
-            guard !sittingIn.contains(name), hasWork || !interpreters.contains(name) else { return nil }
+            guard !interactive.contains(name), hasWork || !interpreters.contains(name) else { return nil }
         }
         let took = Duration.seconds(seconds).words
         let end = code == 0 ? "done in \(took)" : "failed after \(took): exit code \(code)"
@@ -179,12 +179,12 @@ struct ShellReportCommand: ParsableCommand {
     }
 
     private static let interrupted: Int32 = 130
-    /// One sits in them unless they are given a script, or a command.
+    /// Programs that are interactive unless they are given a script or a command.
     private static let interpreters = [
         "bash", "zsh", "fish", "sh", "dash", "python", "python3", "ipython", "node", "psql", "sqlite3", "irb",
         "lua",
     ]
-    private static let sittingIn = [
+    private static let interactive = [
         "belfry", "vi", "vim", "nvim", "nano", "emacs", "micro", "hx", "less",
         "more",
         "most", "man", "top", "htop", "btop", "watch", "ssh", "mosh", "tmux", "screen", "fg", "tail",

@@ -98,16 +98,16 @@ struct WidgetReading {
         lives.values.contains { !$0.state.isEnded || now - $0.updatedAt.moment < BarContent.endShown }
     }
 
-    /// Reads the file that the daemon keeps for it; whether that showed all.
+    /// Reads the file that the daemon keeps for widgets; false: the daemon has to be asked.
     ///
-    /// The client has connected, so that the daemon lives; where anybody may put files it keeps none.
+    /// The client has connected, so the daemon is alive; it keeps no file where anybody may put one.
     mutating func readSnapshot() -> Bool {
         let path = WireSnapshot.path(beside: client.socket)
         guard bots == nil, !SmallFile.isAmongAnybodys(path),
             let bytes = try? SmallFile.read(path, limit: 16 << 20),
             let snapshot = try? WireCoding.decode(WireSnapshot.self, from: bytes), snapshot.v == 1
         else { return false }
-        // A slot that is past and of which nothing came was skipped: the daemon knows the next one.
+        // A slot in the past that caused no new version was skipped: the daemon knows the next one.
         if let next = snapshot.next, next.at.moment < .now { return false }
         lives = Dictionary(snapshot.tasks.map { ($0.taskId, $0) }) { $1 }
         next = snapshot.next.map { NextSlots.line($0.job, $0.at.moment, in: zone, at: .now) }
@@ -192,7 +192,7 @@ struct WidgetOpening {
     /// Opens a terminal with it.
     func run(_ common: CommonOptions) throws {
         guard let bots, let first = bots.first else {
-            // It is opened also where no daemon runs, and says so.
+            // The view opens without a daemon, too, and says that none runs.
             return try TerminalWindow.open(["watch"], client: try? common.client().socket)
         }
         let client = try common.client()
@@ -256,7 +256,7 @@ final class WidgetWatcher {
 
     /// Prints until the reader has closed its end; what the daemon refuses for good ends it.
     func run() throws -> Never {
-        // Windows that were opened end without anybody who waits for it.
+        // Nobody waits for the end of the windows that clicks open.
         if clicks != nil { signal(SIGCHLD, SIG_IGN) }
         if let header = format.header { StandardOutput.print(header) }
         while true {
@@ -295,7 +295,7 @@ final class WidgetWatcher {
         }
     }
 
-    /// Opens what was clicked on: nobody reads what a bar's program complains of.
+    /// Opens what was clicked on; an error is printed, and does not end the bar.
     private func open(_ clicked: [BarClick], _ socket: String) {
         for click in clicked {
             let words = click.bot.map { ["chat", $0] } ?? ["watch"]

@@ -88,7 +88,7 @@ struct ExecRow {
     private static var size: TerminalSize { TerminalSize(of: STDERR_FILENO) }
 }
 
-/// Shows how far a command is that has a terminal of its own: in the tab of ours, and no more.
+/// Shows the progress of a command that has a terminal of its own, only in the tab of ours.
 struct ExecTab {
     private let traits: TerminalTraits
     private var reports: TerminalReports
@@ -106,21 +106,21 @@ struct ExecTab {
     /// What the terminal gets from us, and so not from the command.
     var removal: PassedOutput.Removal { PassedOutput.Removal(sentTo: traits) }
 
-    /// Shows where it is, once it said so.
+    /// Shows its state, once it has reported any.
     mutating func show(_ live: LiveState) {
         guard wasShown || live.progress != nil || live.state == .blocked || live.tasks != nil else { return }
         wasShown = true
         StandardOutput.write(reports.update([live], at: .now))
     }
 
-    /// Takes it away.
+    /// Removes it from the tab.
     func close() {
         if wasShown { StandardOutput.write(TerminalReports.clear(traits)) }
     }
 }
 
-/// What is shown of a wrapped command besides its output: a row on standard error, or its live states on standard
-/// output, one a line.
+/// What is shown of a wrapped command besides its output: a row on standard error, its progress in the tab, or its live
+/// states on standard output, one a line.
 struct ExecDisplay {
     private var row: ExecRow?
     private var tab: ExecTab?
@@ -130,14 +130,14 @@ struct ExecDisplay {
     /// Why live states could not be printed; that nobody reads them is no fault.
     private(set) var fault: (number: Int, error: HostError)?
 
-    /// What the command's output is shown without.
+    /// What is removed from the command's output.
     let removal: PassedOutput.Removal
 
     /// - Parameters:
     ///   - row: where to show how far the command is, below its output.
     ///   - tab: where to show it when the command has a terminal of its own.
     ///   - printsLives: print live states, one a line, in place of its output.
-    ///   - removal: what the command's output is shown without, where neither of them says.
+    ///   - removal: what is removed from the command's output where there is neither a row nor a tab.
     init(row: ExecRow?, tab: ExecTab?, printsLives: Bool, removing removal: PassedOutput.Removal) {
         (self.row, self.tab, self.printsLives) = (row, tab, printsLives)
         self.removal = row?.removal ?? tab?.removal ?? removal

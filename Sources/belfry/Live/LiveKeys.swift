@@ -56,7 +56,7 @@ final class LiveKeys {
     func enter() {
         guard !isTaken.load(ordering: .relaxed), tcgetpgrp(STDOUT_FILENO) == getpgrp() else { return }
         guard unsafe tcgetattr(STDOUT_FILENO, settings) == 0 else { return }
-        // Made here, not within a signal.
+        // Initialized here, and not first in a signal handler.
         _ = unsafe (pasteOff, screenOff)
         var quiet = unsafe settings.pointee
         quiet.c_lflag &= ~tcflag_t(isReading ? ECHO | ICANON : ECHO)
@@ -136,7 +136,7 @@ private let marksPastes = Atomic<Bool>(false)
 /// Whether the view's own screen is shown.
 private let isOnScreen = Atomic<Bool>(false)
 
-/// The descriptor on which the guard hears which screen is shown; -1: there is none.
+/// The descriptor on which the guard is notified of which screen is shown; -1: there is no guard.
 private let guardLine = Atomic<Int32>(-1)
 
 /// The terminal's settings before a view took it over.
@@ -159,7 +159,7 @@ private func constant(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
     return UnsafeBufferPointer(kept)
 }
 
-/// Notifies the guard of which screen is shown; without one the view works, too.
+/// Notifies the guard, if there is one, of which screen is shown.
 private func notifyGuard(_ screen: UInt8) {
     let line = guardLine.load(ordering: .sequentiallyConsistent)
     guard line >= 0 else { return }

@@ -75,16 +75,16 @@ struct TerminalGuardCommand: ParsableCommand {
         let reset = Array("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?25h".utf8)
         StandardOutput.write(
             reset + (isOnScreen ? ScreenPainter.leave : []) + (clear.flatMap(Base64.decode) ?? []))
-        // Last: whoever sees these settings sees that all is as it was.
+        // Last: once these settings are back, everything is.
         if isAsTaken, unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &saved) != 0 {
             throw HostError.last("tcsetattr")
         }
         if isOnScreen, !isAsTaken { Self.redrawPrompt() }
     }
 
-    /// Has a shell print its prompt again, which was faster and has printed it on the screen that is left now.
+    /// Makes a shell print its prompt again, which was faster and printed it on the view's screen.
     ///
-    /// Shells do so when the size of their terminal changes, and only then: it has a row less for a moment.
+    /// Shells do so only when the size of their terminal changes, so it has one row less for a moment.
     private static func redrawPrompt() {
         var size = winsize()
         guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 1 else { return }
