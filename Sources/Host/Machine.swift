@@ -51,6 +51,13 @@ package enum Machine {
         try linkTarget("/proc/self/exe")
     }
 
+    /// The path of a program in the folders of a `PATH`; nil: it is in none of them, or must not be run.
+    ///
+    /// The corresponding C function is `access`.
+    package static func program(_ name: String, in folders: String?) -> String? {
+        (folders ?? "").split(separator: ":").map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
+    }
+
     /// The folder this process works in; `/` when it was removed meanwhile.
     ///
     /// The corresponding C function is `getcwd`.

@@ -1,5 +1,4 @@
 import DesktopChannel
-import Glibc
 import Host
 import Performing
 import ProgramChannel
@@ -45,7 +44,6 @@ extension Terminal {
     private static var path: String? {
         let environment = Machine.environment
         guard environment["DISPLAY"] ?? environment["WAYLAND_DISPLAY"] != nil else { return nil }
-        let folders = (environment["PATH"] ?? "").split(separator: ":")
-        return folders.map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
+        return Machine.program(program, in: environment["PATH"])
     }
 }

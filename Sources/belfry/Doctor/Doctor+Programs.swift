@@ -121,7 +121,6 @@ struct ToolRun {
 
     private static func find(_ program: String) -> String? {
         if program.contains("/") { return program }
-        let folders = (Machine.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
-        return folders.map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
+        return Machine.program(program, in: Machine.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
     }
 }

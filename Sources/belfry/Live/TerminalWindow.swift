@@ -46,7 +46,6 @@ enum TerminalWindow {
 
     private static func path(of program: String) -> String? {
         guard !program.contains("/") else { return unsafe access(program, X_OK) == 0 ? program : nil }
-        let folders = (Machine.environment["PATH"] ?? "").split(separator: ":")
-        return folders.map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
+        return Machine.program(program, in: Machine.environment["PATH"])
     }
 }
