@@ -105,9 +105,11 @@ package struct WireLive: Hashable, Sendable, Codable {
     }
 }
 
-/// The live states that bars and widgets read without asking the daemon: a file beside its socket, replaced at each change.
+/// The live states that bars and widgets read without asking the daemon: a file beside its socket, replaced at each
+/// change.
 ///
-/// It is valid while the daemon runs; a daemon that was killed leaves it behind, so a reader connects to the socket first.
+/// It is valid while the daemon runs; a daemon that was killed leaves it behind, so a reader first connects to the
+/// socket.
 package struct WireSnapshot: Hashable, Sendable, Codable {
     /// The version of this form.
     package var v = 1
