@@ -68,7 +68,7 @@ import Tracking
             ("backup", .newest(of: "backup")),
             ("#7", nil), ("", nil), ("backup#", nil), ("backup#x", nil), ("a#1#2", nil),
         ] as [(String, RunTarget?)])
-    func `is told apart from it by its form`(text: String, target: RunTarget?) {
+    func `is distinguished from it by its form`(text: String, target: RunTarget?) {
         #expect(RunTarget(text) == target)
         #expect(target.map { "\($0)" == text } ?? true)
         #expect(target.map { RunTarget(segments: $0.segments) == $0 } ?? true)

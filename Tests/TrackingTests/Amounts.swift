@@ -21,7 +21,7 @@ import Tracking
             _ = tracker.receive(try report(line), from: .native, at: at(Double(second)))
         }
         #expect(tracker.live.amount == WorkAmount(done: 80, total: 100, unit: "files", rate: 2))
-        // A pace of long ago tells nothing.
+        // What is older than the span does not count.
         for second in 41...80 {
             let line = #"{"progress":\#(80 + Double(second - 40) * 0.25),"total":100,"unit":"files"}"#
             _ = tracker.receive(try report(line), from: .native, at: at(Double(second)))
