@@ -79,6 +79,9 @@ struct ElicitedField: Hashable, Sendable {
         return AgentHook.choices(choices.map(\.label)) == nil ? nil : choices
     }
 
+    /// Whether it may be left out of the form; a form of one field is declined as a whole instead.
+    func isOptional(in form: [ElicitedField]) -> Bool { !isRequired && form.count > 1 }
+
     /// The choices that a person is offered.
     var labels: [String] {
         switch kind {
@@ -243,10 +246,9 @@ extension AgentHook {
                 let pair = choices.prefix(2).map(\.label).joined(separator: ",")
                 lines.append("(several are possible, as \(pair))")
             }
-            let isOptional = !field.isRequired && fields.count > 1
             return question(
                 lines.joined(separator: "\n"),
-                choices: field.labels + (isOptional ? [ElicitedField.skip] : []),
+                choices: field.labels + (field.isOptional(in: fields) ? [ElicitedField.skip] : []),
                 takesText: field.takesText)
         }
         let isAskable = questions.allSatisfy {
@@ -272,7 +274,7 @@ extension AgentHook {
             ![Self.decline, Self.cancel].contains(answer)
         else { return nil }
         let field = fields[place]
-        if answer == ElicitedField.skip, !field.isRequired, fields.count > 1 { return nil }
+        if answer == ElicitedField.skip, field.isOptional(in: fields) { return nil }
         do throws(FormFault) {
             _ = try field.value(of: answer)
             return nil
@@ -290,7 +292,7 @@ extension AgentHook {
         guard let fields else { return nil }
         var content: [JSON.Member] = []
         for (field, answer) in zip(fields, answers) {
-            if answer == ElicitedField.skip, !field.isRequired, fields.count > 1 { continue }
+            if answer == ElicitedField.skip, field.isOptional(in: fields) { continue }
             guard let value = try? field.value(of: answer) else { return nil }
             content.append(.init(field.name, value))
         }
