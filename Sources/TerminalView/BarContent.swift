@@ -171,6 +171,13 @@ package struct BarBot: Hashable, Sendable {
         (self.name, self.status, self.unread, self.lastMessage) = (name, status, unread, lastMessage)
     }
 
+    /// How it should look; what is unread comes before what it does.
+    fileprivate var look: BarContent.Look {
+        if status == "blocked" { return .blocked }
+        if unread > 0 { return .unread }
+        return status == "offline" ? .offline : status == "working" ? .running : .idle
+    }
+
     /// One cell: full where it can be asked, hollow where not.
     fileprivate func mark(hasGlyphs: Bool) -> String {
         switch status {
@@ -222,27 +229,23 @@ package struct BarClick: Hashable, Sendable {
 extension BarContent {
     /// The content of the bots, in the order they are given.
     package init(bots: [BarBot], hasGlyphs: Bool = true) {
+        let looks = bots.map(\.look)
         let look: Look =
-            if bots.contains(where: { $0.status == "blocked" }) {
+            if looks.contains(.blocked) {
                 .blocked
-            } else if bots.contains(where: { $0.unread > 0 }) {
+            } else if looks.contains(.unread) {
                 .unread
-            } else if !bots.isEmpty, bots.allSatisfy({ $0.status == "offline" }) {
+            } else if !looks.isEmpty, looks.allSatisfy({ $0 == .offline }) {
                 .offline
             } else {
-                bots.contains { $0.status == "working" } ? .running : .idle
+                looks.contains(.running) ? .running : .idle
             }
         let parts = bots.map { bot in
             let name = ColumnFit.cut(CleanText.line(bot.name, limit: 64), to: 12, mark: hasGlyphs ? "…" : "")
             return "\(bot.mark(hasGlyphs: hasGlyphs)) \(name)\(bot.unread > 0 ? " \(bot.unread)" : "")"
         }
         self.init(look, text: parts.joined(separator: "  "), tooltip: bots.map(\.line))
-        self.bots = zip(bots, parts).map { bot, text in
-            BarPart(
-                bot: bot.name, text: text,
-                look: bot.status == "blocked"
-                    ? .blocked : bot.unread > 0 ? .unread : bot.status == "offline" ? .offline : .idle)
-        }
+        self.bots = zip(bots, parts).map { BarPart(bot: $0.name, text: $1, look: $0.look) }
         let unread = bots.reduce(0) { $0 + $1.unread }
         shortText = (bots.first?.mark(hasGlyphs: hasGlyphs) ?? "") + (unread > 0 ? " \(unread)" : "")
     }
