@@ -82,13 +82,17 @@ package actor FallbackKeeper: Keeper {
             guard let entry = try await ledger.outbox(id: fallback.outbox), entry.state != .held else {
                 continue
             }
-            let safety = tools.activeConfiguration.configuration.safety[entry.channel]
-            let latest = now + (safety?.fallbackAfter ?? ChannelSafety.usualWait)
+            let latest = now + wait(of: entry.channel)
             guard fallback.dueAt > latest else { continue }
             var sooner = fallback
             sooner.dueAt = latest
             _ = try await ledger.commitUnlessFenced([.removeFallback(outbox: entry.id), .putFallback(sooner)])
         }
+    }
+
+    /// How long a channel has before its fallback is sent what it did not deliver.
+    private func wait(of channel: String) -> Duration {
+        tools.activeConfiguration.configuration.safety[channel]?.fallbackAfter ?? ChannelSafety.usualWait
     }
 
     private func changes(for fallback: FallbackRecord) async throws(LedgerError) -> [Change] {
@@ -102,9 +106,8 @@ package actor FallbackKeeper: Keeper {
         case .suppressed where try await !isOrphan(entry): return settled
         case .held:
             // A rule keeps it: its time begins with its release, however often that is put off.
-            let wait = tools.activeConfiguration.configuration.safety[entry.channel]?.fallbackAfter
             var later = fallback
-            later.dueAt = max(now, entry.nextAt ?? now) + (wait ?? ChannelSafety.usualWait)
+            later.dueAt = max(now, entry.nextAt ?? now) + wait(of: entry.channel)
             return settled + [.putFallback(later)]
         case .pending, .waiting, .dead, .expired, .suppressed: break
         }
@@ -154,8 +157,8 @@ package actor FallbackKeeper: Keeper {
             guard let id = try await question(of: entry) else { return false }
             return try await ledger.question(id: id)?.end != nil
         case .questionAnswered, .questionExpired, .questionWithdrawn:
-            guard let id = try await question(of: entry) else { return true }
-            return try await ledger.fact(named: fact(of: id, on: entry.channel)) == nil
+            guard let fact = try await fact(of: entry) else { return true }
+            return try await ledger.fact(named: fact) == nil
         default: return false
         }
     }
@@ -172,32 +175,26 @@ package actor FallbackKeeper: Keeper {
         }
     }
 
-    private func fact(of question: String, on channel: String) -> String {
-        "fallback.\(channel).question \(question)"
-    }
-
     /// That a failure of a job, or a question, went to the fallback, until its recovery or its end does.
     private func marks(of entry: OutboxRecord) async throws(LedgerError) -> [Change] {
+        guard let fact = try await fact(of: entry) else { return [] }
         switch EventType(rawValue: entry.type) {
-        case .runFailed, .runLost:
-            guard let fact = try await fact(of: entry) else { return [] }
-            return [.setFact(name: fact, value: entry.id)]
-        case .runRecovered:
-            guard let fact = try await fact(of: entry) else { return [] }
-            return [.setFact(name: fact, value: nil)]
-        case .questionAsked:
-            guard let id = try await question(of: entry) else { return [] }
-            return [.setFact(name: fact(of: id, on: entry.channel), value: entry.id)]
-        case .questionAnswered, .questionExpired, .questionWithdrawn:
-            guard let id = try await question(of: entry) else { return [] }
-            return [.setFact(name: fact(of: id, on: entry.channel), value: nil)]
-        default: return []
+        case .runFailed, .runLost, .questionAsked: return [.setFact(name: fact, value: entry.id)]
+        default: return [.setFact(name: fact, value: nil)]
         }
     }
 
+    /// The name of the fact that what an entry is about went to the fallback; nil: it is about no failure of a job that is
+    /// known, and about no such question.
     private func fact(of entry: OutboxRecord) async throws(LedgerError) -> String? {
-        guard let id = entry.run, let run = try await ledger.run(id: id) else { return nil }
-        return "fallback.\(entry.channel).\(run.job)"
+        switch EventType(rawValue: entry.type) {
+        case .runFailed, .runLost, .runRecovered:
+            guard let id = entry.run, let run = try await ledger.run(id: id) else { return nil }
+            return "fallback.\(entry.channel).\(run.job)"
+        case .questionAsked, .questionAnswered, .questionExpired, .questionWithdrawn:
+            return try await question(of: entry).map { "fallback.\(entry.channel).question \($0)" }
+        default: return nil
+        }
     }
 }
 
