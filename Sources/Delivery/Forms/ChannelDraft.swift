@@ -243,6 +243,11 @@ private struct AppriseAddress {
         }
     }
 
+    /// Each service that is reached by HTTP has a scheme of its own for TLS, with an `s` behind it.
+    private var web: String { scheme.hasSuffix("s") ? "https" : "http" }
+    /// The folder of the server in which a service is, where the token is the last part of the path.
+    private var folder: String { path.dropLast().map { "/\($0)" }.joined() }
+
     func draft() throws(ChannelDraft.Refusal) -> ChannelDraft {
         switch scheme {
         case "slack":
@@ -257,16 +262,12 @@ private struct AppriseAddress {
             guard password == nil else {
                 throw .unfit("ntfy is asked with a token, not with a password: make one in its settings")
             }
-            let topic = path.first
-            let web = scheme == "ntfys" || topic == nil ? "https" : "http"
-            let url = topic.map { "\(web)://\(host)/\($0)" } ?? "https://ntfy.sh/\(host)"
+            let url = path.first.map { "\(web)://\(host)/\($0)" } ?? "https://ntfy.sh/\(host)"
             var draft = ChannelDraft(kind: "ntfy", url: url)
             draft.secrets["token"] = user
             return draft
         case "gotify", "gotifys":
             guard let token = path.last else { throw .incomplete("gotifys://HOST/TOKEN") }
-            let folder = path.dropLast().map { "/\($0)" }.joined()
-            let web = scheme == "gotifys" ? "https" : "http"
             var draft = ChannelDraft(kind: "gotify", url: "\(web)://\(host)\(folder)")
             draft.secrets["token"] = token
             return draft
@@ -279,8 +280,7 @@ private struct AppriseAddress {
             return draft
         case "mmost", "mmosts":
             guard let token = path.last else { throw .incomplete("mmosts://HOST/TOKEN") }
-            let folder = path.dropLast().map { "/\($0)" }.joined()
-            let address = (scheme == "mmosts" ? "https://" : "http://") + "\(host)\(folder)/hooks/\(token)"
+            let address = "\(web)://\(host)\(folder)/hooks/\(token)"
             guard let server = try? HTTPAddress(address) else { throw .incomplete("mmosts://HOST/TOKEN") }
             return ChannelDraft(post: "slack", address, on: server)
         case "matrix", "matrixs":
@@ -291,8 +291,7 @@ private struct AppriseAddress {
             guard let user, path.count == 1, let room = path.first?[...].percentDecoded,
                 room.hasPrefix("!") || room.hasPrefix("#")
             else { throw .incomplete("matrixs://TOKEN@HOST/!ROOM, one room a channel") }
-            var draft = ChannelDraft(
-                kind: "matrix", url: (scheme == "matrixs" ? "https://" : "http://") + host)
+            var draft = ChannelDraft(kind: "matrix", url: "\(web)://\(host)")
             draft.settings["room"] = .string(room)
             draft.secrets["token"] = user
             return draft
@@ -313,7 +312,6 @@ private struct AppriseAddress {
             throw .unfit("Microsoft retired these addresses: make a workflow in Teams, and paste its address")
         case "mailto", "mailtos": return try mail()
         case "json", "jsons":
-            let web = scheme == "jsons" ? "https" : "http"
             guard user == nil, query.isEmpty else {
                 throw .unfit("a webhook is signed instead of a login, and sends no other headers")
             }
