@@ -218,7 +218,7 @@ extension Control {
         guard let channel = activeConfiguration.channel(name) else { throw .noSuchChannel(name) }
         await (channel as? any LevelChannel)?.retryNow()
         let made = try await commit([.append(NewEvent(.test(channel: name), at: clock.now))])
-        return "event:\(made.lastEvent):\(name)"
+        return OutboxRecord.cause(event: made.lastEvent, channel: name)
     }
 
     /// What each of `entries` waits for, by its id; those that wait for nothing are not in it.

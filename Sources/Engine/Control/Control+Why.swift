@@ -94,15 +94,14 @@ extension Control {
     private func verdicts(
         on entry: OutboxRecord, limit: Int
     ) async throws(LedgerError) -> [VerdictRecord] {
-        let cause = entry.cause.split(separator: ":")
+        let event = entry.causingEvent
         let found: [VerdictRecord]
-        if let item = entry.item, !entry.cause.hasPrefix("event:") {
+        if let item = entry.item, event == nil {
             // An entry is rewritten by what joins it, until it is sent.
             found = try await ledger.verdicts(onItem: item, from: 0, newest: true, limit: limit).filter {
                 $0.at >= entry.createdAt && $0.at <= entry.settledAt ?? .distantFuture
             }
         } else {
-            let event = cause.count > 1 ? Int64(cause[1]) : nil
             found = try await ledger.verdicts(on: event.map { [$0] } ?? [])
         }
         return found.filter { $0.channel == entry.channel }
@@ -240,7 +239,8 @@ extension Control {
 
     private func madeEntry(of verdict: VerdictRecord) async throws(LedgerError) -> OutboxRecord? {
         guard let item = verdict.item else {
-            return try await ledger.outbox(cause: "event:\(verdict.event):\(verdict.channel)")
+            return try await ledger.outbox(
+                cause: OutboxRecord.cause(event: verdict.event, channel: verdict.channel))
         }
         return try await ledger.outbox(item: item, channel: verdict.channel, limit: Self.entriesOfItem)
             .first { $0.createdAt <= verdict.at }

@@ -361,7 +361,8 @@ extension ItemTurn {
         let due = record.event.type == .test ? Moment(seconds: 0) : now
         queue(
             OutboxRecord(
-                id: tools.makeID(), channel: channel, cause: "event:\(record.seq):\(channel)",
+                id: tools.makeID(), channel: channel,
+                cause: OutboxRecord.cause(event: record.seq, channel: channel),
                 type: dispatch.type, reason: dispatch.reason, createdAt: now, nextAt: due,
                 run: record.event.fact.columns.run, item: item.map { "\($0)" }, body: body), hold,
             bulletin.notice)

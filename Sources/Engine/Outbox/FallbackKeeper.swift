@@ -165,8 +165,7 @@ package actor FallbackKeeper: Keeper {
 
     /// The question that an entry is about; nil: about none that is known any more.
     private func question(of entry: OutboxRecord) async throws(LedgerError) -> String? {
-        let parts = entry.cause.split(separator: ":")
-        guard parts.count > 1, parts[0] == "event", let number = Int64(parts[1]) else { return nil }
+        guard let number = entry.causingEvent else { return nil }
         switch try await ledger.events(numbered: [number]).first?.event.fact {
         case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
             .questionWithdrawn(let news):

@@ -408,8 +408,7 @@ extension OutboxRecord {
         var move = OutboxMove(
             id: id, from: state, attempts: attempts, to: .suppressed, nextAttempts: attempts)
         move.settledAt = now
-        let parts = cause.split(separator: ":")
-        guard parts.count > 1, let event = Int64(parts[1]) else { return [.moveOutbox(move)] }
+        guard let event = causingEvent else { return [.moveOutbox(move)] }
         let verdict = Verdict(channel: channel, stage: .recovery, action: .suppress(.failureNotSent))
         return [.moveOutbox(move), .recordVerdicts([VerdictRecord(verdict, of: event, at: now)])]
     }

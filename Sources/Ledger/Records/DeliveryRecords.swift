@@ -108,7 +108,7 @@ package struct OutboxRecord: Hashable, Sendable {
     package var channel: String
     /// What made it; one entry a cause.
     ///
-    /// `event:SEQ:CHANNEL` or `item:KEY:REVISION:CHANNEL`.
+    /// ``cause(event:channel:)``, `item:KEY:REVISION:CHANNEL` or `digest:ID:CHANNEL`.
     package var cause: String
     /// The event type it is about.
     package var type: String
@@ -149,6 +149,15 @@ package struct OutboxRecord: Hashable, Sendable {
         self.run = run
         self.item = item
         self.body = body
+    }
+
+    /// The cause of the entry that an event makes for a channel: `event:SEQ:CHANNEL`.
+    package static func cause(event: Int64, channel: String) -> String { "event:\(event):\(channel)" }
+
+    /// The number of the event that made it; nil: something else did.
+    package var causingEvent: Int64? {
+        let parts = cause.split(separator: ":", maxSplits: 2)
+        return parts.count > 1 && parts[0] == "event" ? Int64(parts[1]) : nil
     }
 }
 
