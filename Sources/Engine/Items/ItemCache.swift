@@ -85,7 +85,7 @@ final class ItemCache: Turn {
 
     /// The events that this transaction appended.
     func opening() -> TurnReads? {
-        let cursor = state.withLock { $0.isBlank ? nil : $0.newestCursor }
+        let cursor = state.withLock { $0.isUnread ? nil : $0.newestCursor }
         return cursor.map { TurnReads(events: .after($0, limit: Self.batch)) }
     }
 

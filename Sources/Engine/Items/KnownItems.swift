@@ -53,7 +53,8 @@ struct KnownItems {
     /// The newest event that was read, in the transaction under way or before it.
     var newestCursor: Int64 { addition?.cursor ?? cursor }
 
-    var isBlank: Bool { kept == nil && addition == nil }
+    /// Whether nothing was read yet, by the transaction under way either.
+    var isUnread: Bool { kept == nil && addition == nil }
 
     func item(_ key: ItemKey) -> KeptItem? {
         if let touched = addition?.touched[key] { return touched }
@@ -74,7 +75,7 @@ struct KnownItems {
 extension KnownItems {
     /// What a turn on these items begins with; nil: nothing was read yet.
     func before(turnOn keys: Set<ItemKey>) -> Before? {
-        if isBlank { return nil }
+        if isUnread { return nil }
         var before = Before(storms: newestStorms, standing: addition?.standing ?? standing)
         for key in keys { before.items[key] = item(key) }
         return before
