@@ -81,7 +81,7 @@ package struct MatrixForm: HTTPLevelForm {
         let html =
             marked?.text(for: HTMLPlace()).replacing("\n", with: "<br>")
             ?? FormText.html(body, lineBreak: "<br>")
-        let links = NoticeLink.links(of: notice, besides: body)
+        let links = notice.links(besides: body)
         let anchors = links.map {
             "<br><a href=\"\(FormText.html($0.url).replacing("\"", with: "%22"))\">\(FormText.html($0.label))</a>"
         }.joined()

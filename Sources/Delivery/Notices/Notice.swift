@@ -83,6 +83,9 @@ package struct Notice: Hashable, Codable, Sendable {
 extension Notice {
     /// Whether it shows work in progress, which the result replaces.
     package var isLive: Bool { news?.isLive ?? false }
+
+    /// Its links that the text, as it is shown, does not hold already.
+    func links(besides shown: String) -> [NoticeLink] { (links ?? []).filter { !shown.contains($0.url) } }
 }
 
 extension JobNews {
@@ -232,11 +235,6 @@ package struct NoticeLink: Hashable, Codable, Sendable {
                 bytes += link.label.utf8.count + link.url.utf8.count
                 return bytes <= room
             })
-    }
-
-    /// Those of a notice that its text, as it is shown, does not hold already.
-    static func links(of notice: Notice, besides shown: String) -> [NoticeLink] {
-        (notice.links ?? []).filter { !shown.contains($0.url) }
     }
 
     /// The links in Markdown, in one line.
