@@ -55,7 +55,7 @@ package struct SlackForm: HTTPForm {
             ])
         }
         let gap = JSON.object(["type": .string("text"), "text": .string(" · ")])
-        return [richText(pieces.flatMap { [gap, $0] }.dropFirst() + [])]
+        return [richText(Array(pieces.flatMap { [gap, $0] }.dropFirst()))]
     }
 
     private static func richText(_ elements: [JSON]) -> JSON {
