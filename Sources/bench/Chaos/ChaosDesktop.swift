@@ -64,7 +64,7 @@ final class ChaosDesktop: Sendable {
         state.withLock { $0.server = server }
         let lines = server.lines
         Task { [weak self] in
-            for await line in lines { self?.take(line, of: number) }
+            for await line in lines { self?.read(line, of: number) }
         }
     }
 
@@ -85,7 +85,7 @@ final class ChaosDesktop: Sendable {
         var actions: [String]?
     }
 
-    private func take(_ text: String, of number: Int) {
+    private func read(_ text: String, of number: Int) {
         guard text.hasPrefix("{"), let line = try? JSON.decode(Line.self, from: text.utf8) else { return }
         state.withLock { state in
             guard number == state.generation else { return }

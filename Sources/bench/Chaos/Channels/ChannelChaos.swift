@@ -95,7 +95,7 @@ enum ChannelChaos {
         var receivers: [String: SickReceiver] = [:]
         for kind in kinds {
             receivers[kind.channel] = try SickReceiver(kind.language, seed: random.next()) {
-                book.take($0, over: kind.channel, idHeader: kind.idHeader, isAccepted: $1)
+                book.receive($0, over: kind.channel, idHeader: kind.idHeader, isAccepted: $1)
             }
         }
         return receivers

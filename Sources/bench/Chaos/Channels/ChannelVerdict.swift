@@ -46,7 +46,7 @@ final class DeliveryBook: Sendable {
     private func fault(_ text: String) { state.withLock { $0.faults.append(text) } }
 
     /// Notes a request over the channel, whose id is in the header of that name; nil: the form has none.
-    func take(_ message: ArraySlice<UInt8>, over channel: String, idHeader: String?, isAccepted: Bool) {
+    func receive(_ message: ArraySlice<UInt8>, over channel: String, idHeader: String?, isAccepted: Bool) {
         let text = String(decoding: message, as: UTF8.self)
         let (head, body) = Self.parts(of: text)
         var id: String?
