@@ -10,7 +10,7 @@ final class SickReceiver: Sendable {
     /// How requests are answered.
     enum Mood: String, CaseIterable, Sendable {
         case well, mixed, refuses, throttles, hangs, hangsUp, dead
-        /// Accepts, and hangs up before it says so.
+        /// Accepts, and hangs up before it answers.
         case late
     }
 
