@@ -146,9 +146,9 @@ public struct Appearance: Hashable, Codable, Sendable {
     }
 }
 
-/// A page that a message leads to.
+/// A page that a message, or a notice, leads to.
 public struct PageLink: Hashable, Codable, Sendable {
-    /// What the button says.
+    /// The text of the button or the link.
     public var label: String
     /// The whole address, http or https.
     public var url: String

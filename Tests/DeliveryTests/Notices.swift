@@ -74,7 +74,7 @@ private func job(
         let pages = (1...9).map { PageLink(label: "Page \($0)", url: "https://e.org/\($0)") }
         let item = thread(["a"], count: 1) { $0.appearance = Appearance(links: pages) }
         let links = try #require(NoticeComposer.compose(item).links)
-        #expect(links.map(\.url) == pages.prefix(NoticeLink.most).map(\.url))
+        #expect(links.map(\.url) == pages.prefix(PageLink.most).map(\.url))
         var hidden = BotManner()
         hidden.hidesText = true
         #expect(NoticeComposer.compose(item, manner: hidden).links == nil)

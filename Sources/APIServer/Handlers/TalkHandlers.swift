@@ -63,10 +63,7 @@ extension DaemonHandler {
         }
         let links = try asked.links.map(Self.links)
         // For readers without buttons.
-        let missing = NoticeLink.lines(
-            (links ?? []).filter { !asked.text.contains($0.url) }.map {
-                NoticeLink(label: $0.label, url: $0.url)
-            })
+        let missing = PageLink.lines((links ?? []).filter { !asked.text.contains($0.url) })
         var run: RunRecord?
         if let id = asked.run { run = try await reading(await control.ledger.run(id: id)) }
         let record = try await asking(
@@ -105,8 +102,8 @@ extension DaemonHandler {
 
     /// The pages that a message leads to.
     private static func links(_ asked: [WireLink]) throws(APIError) -> [PageLink] {
-        guard asked.count <= NoticeLink.most else {
-            throw APIError(.badValue, "a message has at most \(NoticeLink.most) links")
+        guard asked.count <= PageLink.most else {
+            throw APIError(.badValue, "a message has at most \(PageLink.most) links")
         }
         return try asked.map { link throws(APIError) in
             let label = CleanText.line(link.label, limit: 80)

@@ -63,7 +63,7 @@ enum FormText {
     /// has room.
     static func markdown(withLinksOf notice: Notice, to limit: Int) -> String {
         let whole = markdown(bodyOf: notice, to: limit)
-        let links = NoticeLink.markdown(notice.links(besides: whole))
+        let links = PageLink.markdown(notice.links(besides: whole))
         guard !links.isEmpty, links.utf16.count < limit else { return whole }
         let body = markdown(bodyOf: notice, to: limit - links.utf16.count - 1)
         return body.isEmpty ? links : "\(body)\n\(links)"

@@ -82,7 +82,7 @@ package struct MailForm: ProgramForm {
         if let command = bulletin.wholeCommand, text != words.spoken {
             mail.append("\n\nThe text is cut here. All of it: \(command)")
         }
-        let links = NoticeLink.lines(notice.links(besides: text))
+        let links = PageLink.lines(notice.links(besides: text))
         if !links.isEmpty { mail.append("\n" + links) }
         let run = bulletin.object("run")
         if bulletin.standing == .wrong, let tail = run?["outputTail"]?.text, !tail.isEmpty {

@@ -88,7 +88,7 @@ package struct MatrixForm: HTTPLevelForm {
         return JSON.object([
             // A notice is shown, and calls nobody.
             "msgtype": .string(notice.ring ? "m.text" : "m.notice"),
-            "body": .string((body.isEmpty ? title : "\(title)\n\(body)") + NoticeLink.lines(links)),
+            "body": .string((body.isEmpty ? title : "\(title)\n\(body)") + PageLink.lines(links)),
             "format": .string("org.matrix.custom.html"),
             "formatted_body": .string(
                 "<strong>\(FormText.html(title))</strong>" + (body.isEmpty ? "" : "<br>\(html)") + anchors),

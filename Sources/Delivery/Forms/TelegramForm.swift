@@ -126,7 +126,7 @@ package struct TelegramForm: HTTPLevelForm {
     private func text(_ notice: Notice) -> String {
         let title = FormText.fit(notice.title, to: 250)
         // What counts is what is read, not how it is written.
-        let links = NoticeLink.lines((notice.links ?? []).filter { !$0.isPublic })
+        let links = PageLink.lines((notice.links ?? []).filter { !$0.isPublic })
         let room = Self.longestText - title.utf16.count - 1 - links.utf16.count
         let body =
             notice.markup == nil

@@ -31,8 +31,8 @@ package struct Notice: Hashable, Codable, Sendable {
     package var withoutButtons: String?
     /// A line below the body that does for a reply where none can be typed.
     package var withoutReply: String?
-    /// Pages that do for the buttons at services that show links; at most as many as ``NoticeLink/fitting(_:)`` keeps.
-    package var links: [NoticeLink]?
+    /// Pages that do for the buttons at services that show links; at most as many as ``PageLink/fitting(_:)`` keeps.
+    package var links: [PageLink]?
     /// A progress bar, 0...100; `nil` for none.
     package var value: Int?
     /// What happened to a job, where it reports that.
@@ -85,7 +85,7 @@ extension Notice {
     package var isLive: Bool { news?.isLive ?? false }
 
     /// Its links that the text, as it is shown, does not hold already.
-    func links(besides shown: String) -> [NoticeLink] { (links ?? []).filter { !shown.contains($0.url) } }
+    func links(besides shown: String) -> [PageLink] { (links ?? []).filter { !shown.contains($0.url) } }
 }
 
 extension JobNews {
@@ -212,23 +212,15 @@ package enum IconName {
     }
 }
 
-/// A page that a notice leads to, such as that of an answer to a question.
-package struct NoticeLink: Hashable, Codable, Sendable {
-    /// What a person reads of it.
-    package var label: String
-    /// The whole address of the page.
-    package var url: String
-
-    /// A link.
-    package init(label: String, url: String) { (self.label, self.url) = (label, url) }
-
+// The pages that a notice leads to, such as that of an answer to a question.
+extension PageLink {
     /// More are left out: they are on the page of the first.
     package static let most = 5
     /// Bytes of all of them, labels too: a notice is more than its links.
     package static let room = 2000
 
     /// The first of these, as many as there is room for.
-    package static func fitting(_ links: [NoticeLink]) -> [NoticeLink] {
+    package static func fitting(_ links: [PageLink]) -> [PageLink] {
         var bytes = 0
         return Array(
             links.prefix(most).prefix { link in
@@ -238,7 +230,7 @@ package struct NoticeLink: Hashable, Codable, Sendable {
     }
 
     /// The links in Markdown, in one line.
-    static func markdown(_ links: [NoticeLink]) -> String {
+    static func markdown(_ links: [PageLink]) -> String {
         links.map { link in
             let label = FormText.fit(link.label, to: 80, as: .markdown)
             return "[\(label)](\(EscapedMarkdownPlace.address(link.url)))"
@@ -246,7 +238,7 @@ package struct NoticeLink: Hashable, Codable, Sendable {
     }
 
     /// The links as lines of text, behind a line feed; empty where there are none.
-    package static func lines(_ links: [NoticeLink]) -> String {
+    package static func lines(_ links: [PageLink]) -> String {
         links.map { "\n\($0.label): \($0.url)" }.joined()
     }
 

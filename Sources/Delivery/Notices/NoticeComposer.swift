@@ -150,9 +150,7 @@ extension NoticeComposer {
         notice.soundName = look.soundName
         notice.category = look.category ?? "im.received"
         notice.expireAfter = look.expireAfter
-        notice.links = look.links.map { links in
-            NoticeLink.fitting(links.map { NoticeLink(label: $0.label, url: $0.url) })
-        }
+        notice.links = look.links.map(PageLink.fitting)
     }
 
     /// Whoever sets a title still says who speaks; Belfry's own word needs no such introduction.

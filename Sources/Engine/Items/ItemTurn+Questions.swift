@@ -123,12 +123,12 @@ extension EngineConfiguration {
     /// The pages where a question can be answered, one for each choice; nil: nobody outside could open them.
     ///
     /// What is typed has a page of its own.
-    func links(of question: Question) -> [NoticeLink]? {
+    func links(of question: Question) -> [PageLink]? {
         guard let link = questionLink?(question.id) else { return nil }
         var links = question.choices.enumerated().map {
-            NoticeLink(label: Preview.cut($1, to: 60), url: "\(link)?choice=\($0 + 1)")
+            PageLink(label: Preview.cut($1, to: 60), url: "\(link)?choice=\($0 + 1)")
         }
-        if question.takesText || links.isEmpty { links.insert(NoticeLink(label: "Answer", url: link), at: 0) }
-        return NoticeLink.fitting(links)
+        if question.takesText || links.isEmpty { links.insert(PageLink(label: "Answer", url: link), at: 0) }
+        return PageLink.fitting(links)
     }
 }

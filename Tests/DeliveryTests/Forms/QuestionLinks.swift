@@ -4,10 +4,10 @@ import Testing
 import Tracking
 
 @Suite struct `links of a notice` {
-    private let yes = NoticeLink(label: "Yes <now>", url: "https://links.example/q/a.b?choice=1")
-    private let no = NoticeLink(label: "No", url: "https://links.example/q/a.b?choice=2")
+    private let yes = PageLink(label: "Yes <now>", url: "https://links.example/q/a.b?choice=1")
+    private let no = PageLink(label: "No", url: "https://links.example/q/a.b?choice=2")
 
-    private func notice(_ links: [NoticeLink]?, body: String = "Deploy?") -> Notice {
+    private func notice(_ links: [PageLink]?, body: String = "Deploy?") -> Notice {
         var notice = Notice(
             item: .question("q"), revision: 1, title: "ops asks", body: body, tag: "t", bot: "ops",
             ring: true,
@@ -22,14 +22,14 @@ import Tracking
     }
 
     @Test func `are as many as there is room for`() {
-        let many = (0..<9).map { NoticeLink(label: "\($0)", url: "https://a.example/\($0)") }
-        #expect(NoticeLink.fitting(many) == Array(many.prefix(5)))
+        let many = (0..<9).map { PageLink(label: "\($0)", url: "https://a.example/\($0)") }
+        #expect(PageLink.fitting(many) == Array(many.prefix(5)))
         let long = (0..<3).map { number in
-            NoticeLink(label: "x", url: String(repeating: "u", count: 799 + number))
+            PageLink(label: "x", url: String(repeating: "u", count: 799 + number))
         }
         // 800 and 801 bytes fit into 2,000; 802 more do not.
-        #expect(NoticeLink.fitting(long) == Array(long.prefix(2)))
-        #expect(NoticeLink.fitting([]) == [])
+        #expect(PageLink.fitting(long) == Array(long.prefix(2)))
+        #expect(PageLink.fitting([]) == [])
     }
 
     @Test func `are buttons below a message of Telegram, which an edit keeps`() throws {
@@ -48,7 +48,7 @@ import Tracking
         "http://links.example/q/a", "https://127.0.0.1/q/a", "https://belfry/q/a", "https://10.0.0.1/q",
     ])
     func `are text where Telegram would refuse the button, and have room`(url: String) throws {
-        let link = NoticeLink(label: "Yes", url: url)
+        let link = PageLink(label: "Yes", url: url)
         let json = try sent(
             try Sample.telegram(), notice([link], body: String(repeating: "a", count: 5000)))
         #expect(json["reply_markup"] == nil)
@@ -59,16 +59,16 @@ import Tracking
     }
 
     @Test func `are links in the text of Discord and Matrix, whatever a label says`() throws {
-        let evil = NoticeLink(label: "a](https://evil.example)", url: yes.url)
+        let evil = PageLink(label: "a](https://evil.example)", url: yes.url)
         let discord = try sent(try Sample.discord(), notice([yes, evil]))
         let text = try #require(discord["embeds"]?[0]?["description"]?.text)
         #expect(text.hasPrefix("Deploy?\n[Yes \\<now\\>](\(yes.url)) · [a\\]"))
-        let bracket = NoticeLink(label: "A", url: "https://a.example/b)[Pay](https://evil.example")
+        let bracket = PageLink(label: "A", url: "https://a.example/b)[Pay](https://evil.example")
         let embed = try sent(try Sample.discord(), notice([bracket]))["embeds"]?[0]
         #expect(
             embed?["description"]?.text
                 == "Deploy?\n[A](https://a.example/b%29[Pay]%28https://evil.example)")
-        let brackets = NoticeLink(
+        let brackets = PageLink(
             label: "A", url: "https://a.example/" + String(repeating: "(", count: 1500))
         #expect(
             try sent(try Sample.discord(), notice([brackets]))["embeds"]?[0]?["description"]?.text

@@ -76,11 +76,11 @@ private struct PublishedService: CustomTestStringConvertible, Sendable {
     @Test(arguments: PublishedService.all)
     private func `is as the service publishes, whatever happened`(service: PublishedService) throws {
         var linked = Sample.messages(["Deploy?"], urgency: .critical)
-        linked.notice.links = NoticeLink.fitting(
-            (1...9).map { NoticeLink(label: "Page <\($0)> & more | x", url: "https://e.org/?a=\($0)&b=<") })
+        linked.notice.links = PageLink.fitting(
+            (1...9).map { PageLink(label: "Page <\($0)> & more | x", url: "https://e.org/?a=\($0)&b=<") })
         var long = linked
         let address = "https://e.org/?" + String(repeating: "&", count: 1900)
-        long.notice.links = [NoticeLink(label: String(repeating: "&", count: 90), url: address)]
+        long.notice.links = [PageLink(label: String(repeating: "&", count: 90), url: address)]
         var marked = Sample.messages(["m"])
         marked.notice.markup = .markdown
         marked.notice.body =
@@ -112,9 +112,9 @@ private struct PublishedService: CustomTestStringConvertible, Sendable {
                     var bulletin = Sample.texts(title: text, body: fill == "a" ? "" : "b")
                     faults += try service.faults(bulletin)
                     bulletin = Sample.texts(title: "t", body: text)
-                    bulletin.notice.links = NoticeLink.fitting([
-                        NoticeLink(label: "&" + Self.family, url: "https://e.org/?a&b"),
-                        NoticeLink(label: text, url: "https://e.org/"),
+                    bulletin.notice.links = PageLink.fitting([
+                        PageLink(label: "&" + Self.family, url: "https://e.org/?a&b"),
+                        PageLink(label: text, url: "https://e.org/"),
                     ])
                     faults += try service.faults(bulletin)
                     bulletin.notice.markup = .markdown
