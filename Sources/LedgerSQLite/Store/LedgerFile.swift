@@ -234,8 +234,7 @@ struct Reserve {
         }
         var disk = statvfs()
         let hasRoom =
-            unsafe fstatvfs(file, &disk) == 0
-            && UInt64(disk.f_bavail) * UInt64(disk.f_frsize) >= UInt64(2 * Self.bytes)
+            unsafe fstatvfs(file, &disk) == 0 && disk.room >= UInt64(2 * Self.bytes)
         if hasRoom, posix_fallocate(file, 0, off_t(Self.bytes)) == 0 {
             isThere = true
         } else {
@@ -293,7 +292,7 @@ struct LogUpkeep {
     private var isTight: Bool {
         var disk = statvfs()
         guard unsafe statvfs(path, &disk) == 0 else { return false }
-        return UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < Self.tightRoom
+        return disk.room < Self.tightRoom
     }
 
     /// Empties the log before the file is closed.
@@ -311,4 +310,9 @@ struct LogUpkeep {
             database.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
         return Int(pages)
     }
+}
+
+extension statvfs {
+    /// How many bytes programs without privileges may still write.
+    fileprivate var room: UInt64 { UInt64(f_bavail) * UInt64(f_frsize) }
 }
