@@ -4,7 +4,7 @@ package import Logging
 package import Timeline
 
 /// Looks after the house itself: reports when the ledger can't be written and when it can again, and removes history
-/// that is past its time. After that it gives the system the memory back that nobody uses any more.
+/// that is past its time. After that it returns unused memory to the system.
 package actor HouseKeeper: Keeper {
     /// The fact that a full disk was reported, so that another start does not report it twice.
     package static let fact = "ledger.trouble"
@@ -15,7 +15,7 @@ package actor HouseKeeper: Keeper {
     var loop: KeeperLoop
     /// Sees whether the ledger's file is still where it was opened.
     private let lookAtPlace: @Sendable () -> Void
-    /// Gives memory back that the start, or a great load, has used.
+    /// Returns memory that the start, or a heavy load, has used.
     private let trimMemory: @Sendable () -> Void
     private let pruner: Pruner
     /// What was reported last; nil: that all is well, or nothing yet.

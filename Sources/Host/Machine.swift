@@ -38,7 +38,7 @@ package enum Machine {
         return variables
     }
 
-    /// Gives the system the memory back that this process has freed.
+    /// Returns the memory that this process has freed to the system.
     ///
     /// The allocator keeps what was freed for the next use; after a start with a thousand bots that is some MB. Takes
     /// milliseconds, in which other threads may wait for memory.

@@ -121,7 +121,7 @@ package struct BotProfile: Hashable, Sendable {
         get { shared?.value }
         set { shared = newValue.map(SharedContact.init) }
     }
-    /// The same, for whoever keeps it, too.
+    /// The same as one object, shared by all that keep it.
     private(set) var shared: SharedContact?
     /// `FILE:LINE`; nil: nobody described it.
     package var place: String?
