@@ -118,9 +118,9 @@ package enum SmallFile {
         guard fsync(folder.raw) == 0 else { throw .last("fsync", path) }
     }
 
-    /// Whether anybody may put files beside `path`, as in `/tmp`, or nobody can, since there is no such folder: who made a
-    /// file that is found there is not known.
-    package static func isAmongAnybodys(_ path: String) -> Bool {
+    /// Whether anybody may put files beside `path`, as in `/tmp`, so that nobody knows who made a file there; true also where
+    /// there is no such folder.
+    package static func isInPublicFolder(_ path: String) -> Bool {
         var folder = stat()
         return unsafe stat(parent(of: path), &folder) != 0 || folder.st_mode & 0o002 != 0
     }

@@ -240,7 +240,7 @@ extension DaemonParts {
     private func keepSnapshot(_ paths: Paths) async throws {
         let path = WireSnapshot.path(beside: paths.socket)
         let mode: UInt32 = paths.owner == .system ? 0o640 : 0o600
-        if SmallFile.isAmongAnybodys(path) { return try await gracefulShutdown() }
+        if SmallFile.isInPublicFolder(path) { return try await gracefulShutdown() }
         defer { SmallFile.remove(path) }
         try await LiveSnapshot(control) { try SmallFile.replace(path, with: $0, mode: mode) }.run()
     }

@@ -109,10 +109,10 @@ import Testing
     @Test func `knows where anybody may have put a file`() throws {
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("own"))
-        #expect(!SmallFile.isAmongAnybodys(folder.file("own/x")))
-        #expect(SmallFile.isAmongAnybodys(folder.file("missing/x")))
+        #expect(!SmallFile.isInPublicFolder(folder.file("own/x")))
+        #expect(SmallFile.isInPublicFolder(folder.file("missing/x")))
         #expect(unsafe chmod(folder.file("own"), 0o1777) == 0)
-        #expect(SmallFile.isAmongAnybodys(folder.file("own/x")))
+        #expect(SmallFile.isInPublicFolder(folder.file("own/x")))
     }
 
     @Test func `refuses to read a file above the limit`() throws {

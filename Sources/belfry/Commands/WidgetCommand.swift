@@ -103,7 +103,7 @@ struct WidgetReading {
     /// The client has connected, so the daemon is alive; it keeps no file where anybody may put one.
     mutating func readSnapshot() -> Bool {
         let path = WireSnapshot.path(beside: client.socket)
-        guard bots == nil, !SmallFile.isAmongAnybodys(path),
+        guard bots == nil, !SmallFile.isInPublicFolder(path),
             let bytes = try? SmallFile.read(path, limit: 16 << 20),
             let snapshot = try? WireCoding.decode(WireSnapshot.self, from: bytes), snapshot.v == 1
         else { return false }
