@@ -167,8 +167,8 @@ package final class BotPerformer: TaskPerformer {
         }
     }
 
-    /// How much of the order's time has passed: a job's is that of the whole reply, with tools and a summary; else each request
-    /// has its own.
+    /// How much of the order's time has passed: a job's is that of the whole reply, with tools and a summary; else each
+    /// request has its own.
     func spent(of order: PromptOrder, since watch: Duration) -> Duration {
         order.timeout == nil ? .zero : clock.sinceBoot - watch
     }

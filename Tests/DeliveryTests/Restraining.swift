@@ -5,7 +5,8 @@ import Timeline
 import Tracking
 
 /// What one channel is sent of one bot as time goes by, drawn: a letter is something that happens, each place is an hour
-/// of the day, and below it stands what happens to it: `!` rings, `.` is shown without a sound, `h` is held, `x` is not sent.
+/// of the day, and below it stands what happens to it: `!` rings, `.` is shown without a sound, `h` is held, `x` is not
+/// sent.
 struct Diagram {
     var rules = DispatchRules(
         routing: Routing(routes: [Route(when: Set(RouteWord.allCases), to: ["desk"])]),

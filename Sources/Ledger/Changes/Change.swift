@@ -112,8 +112,8 @@ package indirect enum Change: Sendable {
     case replayOutbox(channel: String, since: Moment, at: Moment)
     /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
-    /// Notes why an attempt failed; behind all others where its number is taken, since an entry that is sent once more counts
-    /// its attempts from the beginning.
+    /// Notes why an attempt failed; behind all others where its number is taken, since an entry that is sent once more
+    /// counts its attempts from the beginning.
     case insertOutboxAttempt(OutboxAttempt)
     /// Keeps what another channel is sent when an entry fails, in the place of what was kept before; of the two moments
     /// the earlier one counts.

@@ -228,8 +228,8 @@ extension Published {
         "m.mentions": .object(["user_ids": .list(0...0, .text()), "room": .bool]),
     ]
 
-    /// - Source: adaptivecards.io/explorer, version 1.4 (RichTextBlock, TextRun, Action.OpenUrl); learn.microsoft.com, "Create
-    ///   incoming webhooks with Workflows".
+    /// - Source: adaptivecards.io/explorer, version 1.4 (RichTextBlock, TextRun, Action.OpenUrl);
+    ///   learn.microsoft.com, "Create incoming webhooks with Workflows".
     static let teams: Published = {
         let open = Published.object([
             "type*": .choice(["Action.OpenUrl"]), "title": .text(), "url*": .address,
