@@ -104,7 +104,7 @@ enum MessagesBench {
 
 /// Connections to a control socket that each post one message after the other, in one thread: what is measured is the
 /// daemon.
-private final class MessagePosters {
+final class MessagePosters {
     private let sockets: [Descriptor]
 
     init(_ count: Int, at path: String) throws {

@@ -3,12 +3,13 @@ import Grouping
 import Timeline
 import Tracking
 
-/// What deciding about notifications costs, without a ledger: dispatch of a fact, and grouping of messages.
+/// What deciding about notifications costs, without a ledger: dispatch of a fact, and grouping of messages; then when a
+/// thousand messages that wait for each other arrive, with everything.
 enum NotifyBench {
     private static let rounds = 20_000
 
     /// Runs the bench; takes no arguments.
-    static func run(arguments: [String]) throws {
+    static func run(arguments: [String]) async throws {
         let (rules, fact) = (try rules(), failure(of: "job-7"))
         let dispatcher = Dispatcher()
         let clock = ContinuousClock()
@@ -30,6 +31,7 @@ enum NotifyBench {
         report(
             "messages grouped a second", "\(Int(rate / 1000)) thousand", limit: "1 million",
             isKept: rate >= 1_000_000)
+        try await WaitBench.run()
     }
 
     /// Fifty routes, most of one job or one bot, and twenty silences of other jobs.

@@ -36,7 +36,9 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         { EtaBench.run(arguments: $0) }
     ),
     ("search", "a search among a million messages; [COUNT]", SearchBench.run),
-    ("notify", "dispatch of a fact, and grouping", { try NotifyBench.run(arguments: $0) }),
+    (
+        "notify", "dispatch of a fact, grouping, and a thousand messages that become one notice", NotifyBench.run
+    ),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
     ("ingest", "reports of jobs: one, and datagrams a second", { try IngestBench.run(arguments: $0) }),
     ("watchers", "1,000 live runs watched by 50", WatchersBench.run),
