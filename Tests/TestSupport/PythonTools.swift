@@ -23,6 +23,11 @@ package enum PythonTools {
         // The copy is written last: it says that everything in it is installed.
         let stamp = folder.appendingPathComponent("requirements.txt")
         if (try? Data(contentsOf: stamp)) == wanted { return python }
+        // Of two test processes that find nothing, one makes it and the other one waits.
+        let lock = try Descriptor.open(root.path + "/.build/venv.lock", O_RDWR | O_CREAT, mode: 0o600)
+        guard flock(lock.raw, LOCK_EX) == 0 else { throw HostError.last("flock") }
+        defer { flock(lock.raw, LOCK_UN) }
+        if (try? Data(contentsOf: stamp)) == wanted { return python }
         // Debian's own, as config/test takes: a mixture of two interpreters in one folder works for neither.
         try run("/usr/bin/python3", "-m", "venv", "--clear", folder.path)
         try run(python, "-m", "pip", "install", "--quiet", "-r", script("requirements.txt"))
