@@ -61,6 +61,8 @@ package enum CurlError: Error, Hashable, Sendable {
         package let text: String
         /// Whether a mail server offers no STARTTLS, or refused it.
         package var isMissingStartTLS: Bool { code == CURLE_USE_SSL_FAILED.rawValue }
+        /// Whether it is one of HTTP/2 itself, of the connection or of one stream.
+        var isOfHTTP2: Bool { code == CURLE_HTTP2.rawValue || code == CURLE_HTTP2_STREAM.rawValue }
         /// The words and the code.
         package var description: String { "\(text) (curl \(code))" }
     }
@@ -111,7 +113,7 @@ extension CurlError {
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             self = .tls(fault)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
-            CURLE_UPLOAD_FAILED:
+            CURLE_UPLOAD_FAILED, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             self = .cut(fault)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR,
             CURLE_BAD_CONTENT_ENCODING:

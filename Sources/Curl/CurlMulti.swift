@@ -243,7 +243,7 @@ final class CurlInbox: Sendable {
 final class CurlLoop {
     private let multi: UnsafeMutableRawPointer
     let inbox: CurlInbox
-    private var pools: [String: CurlPool] = [:]
+    private var pools = CurlPools()
     /// Keyed by the easy handle, as a number: what libcurl reports is found by it.
     private var underWay: [UInt: Entry] = [:]
 
@@ -256,8 +256,8 @@ final class CurlLoop {
     private static let keptConnections = 64
     /// How many looks into the inbox in a row may find something before libcurl goes on with its transfers.
     private static let mostParts = 16
-    /// How many pools may exist before those nobody uses are let go.
-    private static let keptPools = 32
+    /// How many requests may share one connection at a time, however many more its server allows.
+    private static let mostStreams = 100
 
     /// A loop that has not begun.
     ///
@@ -270,8 +270,13 @@ final class CurlLoop {
         guard let multi = unsafe curl_multi_init() else { throw .library(.outOfMemory) }
         unsafe self.multi = multi
         inbox = unsafe CurlInbox(waking: multi)
-        let code = unsafe ccurl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
-        guard code == CURLM_OK else { throw .library(CurlError.Fault(code)) }
+        for (option, value) in [
+            (CURLMOPT_MAXCONNECTS, Self.keptConnections), (CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX)),
+            (CURLMOPT_MAX_CONCURRENT_STREAMS, Self.mostStreams),
+        ] {
+            let code = unsafe ccurl_multi_set_number(multi, option, value)
+            guard code == CURLM_OK else { throw .library(CurlError.Fault(code)) }
+        }
     }
 
     deinit {
@@ -319,8 +324,9 @@ final class CurlLoop {
         switch order {
         case .start(let errand, let ticket, let reply):
             do throws(CurlError) {
+                let key = CurlPools.Key(errand, isStreamed: reply.flow != nil)
                 let transfer = try CurlTransfer(
-                    errand, ticket: ticket, flow: reply.flow, pool: pool(errand.addressGuard.key))
+                    errand, ticket: ticket, flow: reply.flow, pool: pools.pool(key, at: .now))
                 let code = unsafe curl_multi_add_handle(multi, transfer.easy)
                 guard code == CURLM_OK else { throw .library(CurlError.Fault(code)) }
                 underWay[transfer.key] = Entry(transfer: transfer, reply: reply)
@@ -342,17 +348,6 @@ final class CurlLoop {
     private func transfer(_ ticket: UInt64) -> CurlTransfer? {
         underWay.values.first { $0.transfer.ticket == ticket }?.transfer
     }
-
-    private func pool(_ key: String) throws(CurlError) -> CurlPool {
-        if let pool = pools[key] { return pool }
-        if pools.count >= Self.keptPools {
-            // The guard changed often (reloads): pools are kept alive by their transfers still under way.
-            pools.removeAll()
-        }
-        let pool = try CurlPool()
-        pools[key] = pool
-        return pool
-    }
 }
 
 @available(*, unavailable) extension CurlLoop: Sendable {}
@@ -367,8 +362,17 @@ extension CurlLoop {
             let code = unsafe message.pointee.data.result
             guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle
             else { continue }
+            if beginsAgain(UInt(bitPattern: easy), after: code) { continue }
             finish(UInt(bitPattern: easy)) { $0.outcome(code) }
         }
+    }
+
+    /// Whether a transfer that ended with `code` is under way once more.
+    private func beginsAgain(_ key: UInt, after code: CURLcode) -> Bool {
+        guard let transfer = underWay[key]?.transfer, transfer.mayBeginAgain(code) else { return false }
+        pools.retire(transfer.pool)
+        unsafe curl_multi_remove_handle(multi, transfer.easy)
+        return unsafe curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
     }
 
     /// Ends the transfers whose lookup or whose next byte takes too long; returns when the next may be overdue.
@@ -397,6 +401,7 @@ extension CurlLoop {
         guard let entry = underWay.removeValue(forKey: key) else { return }
         let result = outcome(entry.transfer)
         unsafe curl_multi_remove_handle(multi, entry.transfer.easy)
+        pools.note(result, on: entry.transfer.pool, at: .now)
         entry.reply.finish(result)
     }
 
@@ -409,7 +414,7 @@ extension CurlLoop {
             case .resume, .cancel: break
             }
         }
-        pools.removeAll()
+        pools = CurlPools()
     }
 }
 
@@ -419,39 +424,6 @@ extension CurlError.Fault {
             code: UInt32(bitPattern: code.rawValue), text: unsafe String(cString: curl_multi_strerror(code)))
     }
 }
-
-/// Connections that are kept open for requests with one and the same guard key.
-///
-/// Confined to the transfer thread, so it needs no locks of its own. Every transfer holds the pool it
-/// uses: it is released after the last of them.
-@safe
-final class CurlPool {
-    private let share: UnsafeMutableRawPointer
-
-    /// An empty pool.
-    ///
-    /// The corresponding C function is `curl_share_init`.
-    init() throws(CurlError) {
-        guard let share = unsafe curl_share_init() else { throw .library(.outOfMemory) }
-        unsafe self.share = share
-        let code = unsafe ccurl_share_data(share, CURL_LOCK_DATA_CONNECT)
-        guard code == CURLSHE_OK else {
-            let text = unsafe String(cString: curl_share_strerror(code))
-            throw .library(CurlError.Fault(code: code.rawValue, text: text))
-        }
-    }
-
-    deinit {
-        unsafe curl_share_cleanup(share)
-    }
-
-    /// Makes a transfer take its connection from here, and leave it here.
-    func serve(_ easy: UnsafeMutableRawPointer) -> CURLcode {
-        unsafe ccurl_set_pointer(easy, CURLOPT_SHARE, share)
-    }
-}
-
-@available(*, unavailable) extension CurlPool: Sendable {}
 
 extension CurlError.Fault {
     /// A handle could not be made.

@@ -143,6 +143,28 @@ package struct CurlResponse: Hashable, Sendable {
     package let bodyWasCut: Bool
     /// Whether it came over a connection that an earlier request had opened.
     package let connectionWasReused: Bool
+    /// The version of HTTP that was spoken; nil: none that is known.
+    package let version: Version?
+
+    /// A version of HTTP.
+    package enum Version: String, Hashable, Sendable, CustomStringConvertible {
+        case http1_0 = "HTTP/1.0"
+        case http1_1 = "HTTP/1.1"
+        case http2 = "HTTP/2"
+
+        /// As libcurl numbers them.
+        init?(_ number: Int) {
+            switch number {
+            case CURL_HTTP_VERSION_1_0: self = .http1_0
+            case CURL_HTTP_VERSION_1_1: self = .http1_1
+            case CURL_HTTP_VERSION_2_0: self = .http2
+            default: return nil
+            }
+        }
+
+        /// As it is written in a request line: `HTTP/1.1`.
+        package var description: String { rawValue }
+    }
 
     /// The value of the first header of this name, whatever its case.
     package func header(_ name: String) -> String? {

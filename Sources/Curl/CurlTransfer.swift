@@ -38,6 +38,9 @@ final class CurlTransfer {
     private var body: [UInt8] = []
     private var bodyWasCut = false
 
+    /// Whether it was begun a second time.
+    private var isSecondTry = false
+
     /// The most bytes of header lines an answer may have.
     private static let headerLimit = 65_536
 
@@ -59,6 +62,7 @@ final class CurlTransfer {
         if case .mail = errand { isMail = true } else { isMail = false }
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        pool.enter()
         try setBounds()
         switch errand {
         case .request(let request): try setRequest(request)
@@ -73,6 +77,7 @@ final class CurlTransfer {
         unsafe curl_easy_cleanup(easy)
         unsafe curl_slist_free_all(list)
         unsafe errorText.deallocate()
+        pool.leave()
     }
 
     /// Where libcurl writes what went wrong.
@@ -85,21 +90,47 @@ final class CurlTransfer {
     func outcome(_ code: CURLcode) -> Result<CurlResponse, CurlError> {
         if isMail, let answer = mailAnswer(code) { return .success(answer) }
         // The rest of a body that is too long was refused by us: the answer itself is good.
-        guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && bodyWasCut) else {
+        guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && bodyWasCut) || isAnsweredEarly(code) else {
             if let refused, !hasOpenedSocket { return .failure(.refused(refused)) }
             return .failure(CurlError(code, text: text(of: code), phase: phase))
         }
         let response = CurlResponse(
             status: number(CURLINFO_RESPONSE_CODE), headers: headers, body: body, bodyWasCut: bodyWasCut,
-            connectionWasReused: number(CURLINFO_NUM_CONNECTS) == 0)
+            connectionWasReused: number(CURLINFO_NUM_CONNECTS) == 0,
+            version: CurlResponse.Version(number(CURLINFO_HTTP_VERSION)))
         return .success(response)
+    }
+
+    /// Whether the server answered a request of HTTP/2 without reading its body, and closed the stream.
+    ///
+    /// It may (RFC 9113, section 8.1), as nginx does where it limits a rate. libcurl calls it an error of the stream, but
+    /// one without words; a stream that was closed for an error has them. Of a success the whole body must be there.
+    private func isAnsweredEarly(_ code: CURLcode) -> Bool {
+        guard code == CURLE_HTTP2_STREAM, isHeadComplete, unsafe errorText.pointee == 0 else { return false }
+        let length = headers.first(of: "content-length").flatMap { Int($0) } ?? 0
+        return status >= 300 || body.count >= min(length, bodyLimit)
+    }
+
+    /// Prepares it to begin once more, over a connection of its own, where `code` says that the kept one it was given had
+    /// been closed by then.
+    ///
+    /// libcurl does so by itself with a connection that carries one request at a time.
+    func mayBeginAgain(_ code: CURLcode) -> Bool {
+        guard code == CURLE_HTTP2, headerBytes == 0, !isSecondTry, number(CURLINFO_NUM_CONNECTS) == 0,
+            unsafe ccurl_set_number(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK
+        else { return false }
+        isSecondTry = true
+        phase = .connecting
+        unsafe errorText.pointee = 0
+        return true
     }
 
     /// What the mail server replied, where that is the outcome; `nil`: libcurl's code is.
     private func mailAnswer(_ code: CURLcode) -> CurlResponse? {
         guard code == CURLE_OK || (status >= 400 && code != CURLE_OPERATION_TIMEDOUT) else { return nil }
         return CurlResponse(
-            status: status, headers: [], body: body, bodyWasCut: bodyWasCut, connectionWasReused: false)
+            status: status, headers: [], body: body, bodyWasCut: bodyWasCut, connectionWasReused: false,
+            version: nil)
     }
 
     /// When a lookup or the next byte is given up; `nil` when neither is waited for.
@@ -177,6 +208,7 @@ extension CurlTransfer {
         headerBytes += headerLine.count
         guard headerBytes <= Self.headerLimit else { return false }
         lastByteAt = .now
+        pool.noteBytes()
         // What follows the body changes nothing any more.
         guard !isHeadComplete else { return true }
         let line = unsafe String(decoding: headerLine, as: UTF8.self)
@@ -185,9 +217,9 @@ extension CurlTransfer {
             headers.removeAll()
             status = line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
         } else if line == "\r\n" || line == "\n" {
-            guard let flow, status >= 200 else { return true }
+            guard status >= 200 else { return true }
             isHeadComplete = true
-            flow.receive(CurlHead(status: status, headers: headers))
+            flow?.receive(CurlHead(status: status, headers: headers))
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...]
             headers.append(CurlHeader(String(line[..<colon]), String(value.trimmed)))
@@ -219,6 +251,7 @@ extension CurlTransfer {
     ///
     /// What libcurl is to do next.
     func receive(bodyBytes: UnsafeRawBufferPointer) -> BodyStep {
+        pool.noteBytes()
         if let flow {
             lastByteAt = .now
             return unsafe flow.receive(bodyBytes) ? .more : .pause
@@ -259,8 +292,12 @@ extension CurlTransfer {
         // An empty proxy is the only way to ask for none, whatever the environment names.
         try set(CURLOPT_PROXY, "")
         try set(CURLOPT_FOLLOWLOCATION, 0)
-        // A connection carries one request at a time, so a stalled answer stalls nobody else.
-        try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        // Over TLS many requests share one connection where the server speaks HTTP/2: an answer that stalls there stalls
+        // nobody else. The first ones wait to see whether it does, instead of opening a connection each.
+        try set(
+            CURLOPT_HTTP_VERSION,
+            pool.isMultiplexed ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+        if pool.isMultiplexed { try set(CURLOPT_PIPEWAIT, 1) }
         try check(unsafe pool.serve(easy))
     }
 

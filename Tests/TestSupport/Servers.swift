@@ -34,11 +34,12 @@ package final class HookServer: Sendable {
     private let process: ChildProcess
 
     /// Starts a server with `options` of the script, and returns when it listens.
-    package init(_ options: [String] = []) async throws {
+    ///
+    /// `script` is another one that records requests in the same way.
+    package init(_ options: [String] = [], script: String = "hook-server.py") async throws {
         process = try ChildProcess(
             PythonTools.interpreter(),
-            [PythonTools.script("hook-server.py"), "--port", "0", "--record", "-", "--until-stdin-closes"]
-                + options)
+            [PythonTools.script(script), "--port", "0", "--record", "-", "--until-stdin-closes"] + options)
         var first = process.lines.makeAsyncIterator()
         guard let line = await first.next(), let port = Int(line) else { throw NoServer() }
         self.port = port
