@@ -65,7 +65,9 @@ struct CurlPools {
     ///
     /// After an answer that did not come in time they get no further requests: one that carries a single request libcurl
     /// closes itself; a shared one it would keep, and each further request would wait as long.
-    mutating func note(_ result: Result<CurlResponse, CurlError>, on pool: CurlPool, at now: ContinuousClock.Instant) {
+    mutating func note(
+        _ result: Result<CurlResponse, CurlError>, on pool: CurlPool, at now: ContinuousClock.Instant
+    ) {
         guard pool.isMultiplexed, case .failure(let error) = result,
             let key = key(of: pool)
         else { return }

@@ -2,6 +2,7 @@ import Crypto
 package import Curl
 package import Delivery
 import FoundationEssentials
+import Synchronization
 package import Timeline
 
 /// Sends what forms by HTTP render, whatever the service.
@@ -13,6 +14,7 @@ package struct HTTPSender: EdgeChannel {
     package let name: String
     /// A code of the address, the secrets and the exceptions.
     package var identity: String { exchange.identity }
+    package var spoken: String? { exchange.spoken }
     /// The thread that makes the requests.
     package var executor: (any TaskExecutor)? { exchange.executor }
     private let service: any HTTPForm
@@ -98,7 +100,10 @@ struct HTTPExchange: Sendable {
     private let target: HTTPTarget
     private let userAgent: String
     private let curl: CurlMulti
+    private let last = LastVersion()
     var executor: any TaskExecutor { curl.executor }
+    /// The version of HTTP in which the last answer came.
+    var spoken: String? { last.version.withLock { $0?.description } }
 
     /// - Throws: ``HTTPSenderError`` when nothing could ever be sent there.
     init(
@@ -154,10 +159,13 @@ struct HTTPExchange: Sendable {
         } catch {
             throw DeliveryError(error, from: target.shown)
         }
+        last.version.withLock { $0 = response.version ?? $0 }
         let wait = response.header("Retry-After").flatMap { RetryAfter.parse($0, now: now) }
-        return HTTPAnswer(
+        var answer = HTTPAnswer(
             status: response.status, body: response.body,
             retryAfter: wait.map { min(max($0, .zero), Self.longestRetryAfter) }, receiver: target.shown)
+        answer.location = response.header("Location")
+        return answer
     }
 
     /// Judges what came back.
@@ -202,6 +210,11 @@ struct HTTPExchange: Sendable {
     private static let answerLimit = 20_480
     /// The longest a receiver's `Retry-After` is believed.
     private static let longestRetryAfter = Duration.seconds(3600)
+}
+
+/// The version of HTTP in which the last answer came, shared by all copies of an exchange.
+private final class LastVersion: Sendable {
+    let version = Mutex<CurlResponse.Version?>(nil)
 }
 
 /// Why nothing could ever be sent for a form.

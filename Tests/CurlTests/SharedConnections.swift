@@ -34,7 +34,9 @@ import Testing
         return (task, try await server.record())
     }
 
-    private func failure(_ path: String, of server: HookServer, total: Duration = .seconds(120)) async -> CurlError? {
+    private func failure(_ path: String, of server: HookServer, total: Duration = .seconds(120)) async
+        -> CurlError?
+    {
         do throws(CurlError) {
             _ = try await curl.perform(request(path, of: server, total: total))
             return nil
@@ -50,7 +52,9 @@ import Testing
                 let request = request("/\(number)", of: server, body: Array("\(number)".utf8))
                 group.addTask { [curl] in try await curl.perform(request) }
             }
-            return try await group.reduce(into: []) { $0.append("\($1.version.map { "\($0)" } ?? "") \($1.status)") }
+            return try await group.reduce(into: []) {
+                $0.append("\($1.version.map { "\($0)" } ?? "") \($1.status)")
+            }
         }
         #expect(versions == [String](repeating: "HTTP/2 204", count: 100))
         let records = try await server.records(100)
@@ -59,7 +63,9 @@ import Testing
         #expect(Set(records.map(\.client)).count == 1)
     }
 
-    @Test func `is one request's at a time where the server speaks HTTP/1.1 only, or without TLS`() async throws {
+    @Test func `is one request's at a time where the server speaks HTTP/1.1 only, or without TLS`()
+        async throws
+    {
         let old = try await makeServer("--only-http1")
         let plain = try await HookServer()
         var requests = (1...20).map { request("/\($0)", of: old) }
@@ -75,7 +81,9 @@ import Testing
     @Test func `goes on while one of its answers stalls, and after that was given up`() async throws {
         let server = try await makeServer()
         let (stalled, first) = try await begin("/hang", of: server)
-        for number in 1...20 { #expect(try await curl.perform(request("/\(number)", of: server)).status == 204) }
+        for number in 1...20 {
+            #expect(try await curl.perform(request("/\(number)", of: server)).status == 204)
+        }
         stalled.cancel()
         #expect(await stalled.value == nil)
         #expect(try await curl.perform(request("/after", of: server)).status == 204)
@@ -90,7 +98,8 @@ import Testing
         let cut = try await curl.perform(endless)
         #expect((cut.status, cut.body.count, cut.bodyWasCut) == (200, 100_000, true))
         #expect(try await curl.perform(request("/after", of: server)).status == 204)
-        #expect(String(decoding: try #require(await slow.value).body, as: UTF8.self) == "first half, second half")
+        #expect(
+            String(decoding: try #require(await slow.value).body, as: UTF8.self) == "first half, second half")
         #expect(try await server.records(2).map(\.client).first == first.client)
     }
 
@@ -115,7 +124,8 @@ import Testing
 
     @Test func `that gave no answer in time gets no further request`() async throws {
         let server = try await makeServer()
-        guard case .timedOut(.answering, _) = await failure("/freeze-once", of: server, total: .seconds(1)) else {
+        guard case .timedOut(.answering, _) = await failure("/freeze-once", of: server, total: .seconds(1))
+        else {
             Issue.record("no time-out")
             return
         }
@@ -124,7 +134,8 @@ import Testing
         #expect(clients[0] != clients[1])
     }
 
-    @Test func `that is silent for some seconds while answers are due gets no further request`() async throws {
+    @Test func `that is silent for some seconds while answers are due gets no further request`() async throws
+    {
         let server = try await makeServer()
         let (frozen, first) = try await begin("/freeze-once", of: server)
         let other = try await HookServer(["--status-plan", "hang"])

@@ -91,12 +91,44 @@ import Tracking
         )
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308])
-    func `names a redirect, which is not followed`(status: Int) {
-        let detail =
-            "https://e.org answered \(status): redirects are not followed; use the address that it leads to"
-        #expect(
-            HTTPAnswer(status: status, receiver: "https://e.org").failure(by: .http)
-                == .giveUp(.redirected, detail: detail, status: status))
+    @Test(
+        arguments: [
+            (300, nil, "it offers several addresses; use one of them"),
+            (
+                301, "https://new.example.org/token",
+                "it has moved to https://new.example.org for good; redirects are not followed, use the new address"
+            ),
+            (301, nil, "it has moved for good; redirects are not followed, use the new address"),
+            (
+                302, "https://e.org/login?to=token",
+                "it redirects to another path, perhaps to a login; redirects are not followed, use an address that needs none"
+            ),
+            (
+                303, "/login",
+                "it redirects to another path, perhaps to a login; redirects are not followed, use an address that needs none"
+            ),
+            (304, nil, "it answers as to a reader of a page; use the address of a webhook"),
+            (305, "https://proxy.example.org", "it wants a proxy to be used, which proxy: can name"),
+            (
+                307, "http://10.0.0.1:8080/x",
+                "it redirects to http://10.0.0.1:8080 for now; redirects are not followed, use the address that it leads to"
+            ),
+            (
+                307, "https://user:token@new.example.org/",
+                "it redirects for now; redirects are not followed, use the address that it leads to"
+            ),
+            (
+                308, "//new.example.org/",
+                "it has moved for good; redirects are not followed, use the new address"
+            ),
+            (399, nil, nil),
+        ] as [(Int, String?, String?)])
+    func `gives up what redirects, with a hint and without a token`(
+        status: Int, location: String?, hint: String?
+    ) {
+        var answer = HTTPAnswer(status: status, receiver: "https://e.org")
+        answer.location = location
+        let detail = "https://e.org answered \(status)" + (hint.map { ": \($0)" } ?? "")
+        #expect(answer.failure(by: .http) == .giveUp(.redirected, detail: detail, status: status))
     }
 }

@@ -114,7 +114,7 @@ import Testing
             return try await belfry.run("belfryd", places + words)
         }
         let sent = try await send("--to", "gotify", "--title", "t", "No daemon here")
-        #expect(sent.code == 0 && sent.text == "delivered: status 200\n", "\(sent)")
+        #expect(sent.code == 0 && sent.text == "delivered: status 200; HTTP/1.1\n", "\(sent)")
         #expect(try JSON(try await receiver.record().body ?? "")["message"].text == "No daemon here")
         let refused = try await send("--to", "gotify", "No daemon here")
         #expect(refused.code == 1 && refused.errors.contains("answered 403"), "\(refused)")

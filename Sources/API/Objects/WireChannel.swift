@@ -92,6 +92,8 @@ package struct WireChannelTest: Hashable, Sendable, Codable {
     package var detail: String?
     /// The outbox entry's id, of a channel that has an outbox.
     package var outbox: String?
+    /// The protocol that the other side speaks, as `HTTP/2`, where it answered and there is a choice.
+    package var `protocol`: String?
     /// How long the other side took, in milliseconds.
     package var latencyMs: Double?
     /// The head of its answer, at most 2,048 bytes, without secrets.

@@ -73,6 +73,8 @@ extension DaemonHandler {
                 : "no answer after \(waited); it is sent when its turn comes"
                     + (channel.kind.isLevel ? "" : ", see: belfry outbox")
             test.detail = what + last
+        } else {
+            test.protocol = channel.spoken
         }
         return test
     }

@@ -12,11 +12,14 @@ package protocol Channel: Sendable {
     ///
     /// What is known of a channel's troubles counts only for the same identity.
     var identity: String { get }
+    /// The protocol of the last answer, as `HTTP/2`; nil, as left out: nothing is known of it.
+    var spoken: String? { get }
 }
 
 extension Channel {
     /// The kind of its form.
     package var kind: ChannelKind { form.kind }
+    package var spoken: String? { nil }
 }
 
 /// A channel that sends each thing once.

@@ -146,6 +146,8 @@ package struct HTTPAnswer: Hashable, Sendable {
     package var retryAfter: Duration?
     /// Who answered: scheme, host and port.
     package var receiver: String
+    /// Where its header leads to; may hold a token, and is never followed.
+    package var location: String?
 
     /// An answer.
     package init(status: Int, body: [UInt8] = [], retryAfter: Duration? = nil, receiver: String) {
@@ -160,13 +162,34 @@ package struct HTTPAnswer: Hashable, Sendable {
     /// `detail` follows the sentence that names the status.
     package func failure(by table: FailureTable<Int>, detail: String? = nil) -> DeliveryError? {
         if (200...299).contains(status) { return nil }
-        let isRedirect = [301, 302, 303, 307, 308].contains(status)
-        let said = (detail ?? (isRedirect ? Self.redirectHint : nil)).map { ": \($0)" } ?? ""
+        let said = (detail ?? redirection).map { ": \($0)" } ?? ""
         return table.judge(
             status, asked: retryAfter, detail: "\(receiver) answered \(status)\(said)", status: status)
     }
 
-    private static let redirectHint = "redirects are not followed; use the address that it leads to"
+    /// What an answer of 3xx means for a notice, and what helps; nil for any other.
+    private var redirection: String? {
+        let unfollowed = "redirects are not followed"
+        switch status {
+        case 300: return "it offers several addresses; use one of them"
+        case 301, 308: return "it has moved\(destination) for good; \(unfollowed), use the new address"
+        case 302, 303:
+            return
+                "it redirects\(destination), perhaps to a login; \(unfollowed), use an address that needs none"
+        case 304: return "it answers as to a reader of a page; use the address of a webhook"
+        case 305...306: return "it wants a proxy to be used, which proxy: can name"
+        case 307: return "it redirects\(destination) for now; \(unfollowed), use the address that it leads to"
+        default: return nil
+        }
+    }
+
+    /// Where it leads to, with a blank before it: the server, or another path of the same one.
+    private var destination: String {
+        guard let location else { return "" }
+        if location.hasPrefix("/"), !location.hasPrefix("//") { return " to another path" }
+        guard let address = try? HTTPAddress(location) else { return "" }
+        return address.shown == receiver ? " to another path" : " to \(address.shown)"
+    }
 }
 
 /// Whom the requests of a form may reach, and how long they may take; valid by construction.

@@ -69,8 +69,9 @@ struct ChannelTestCommand: ParsableCommand {
             let color: TerminalColor =
                 test.outcome == "delivered" ? .green : test.outcome == "failed" ? .red : .yellow
             let time = test.latencyMs.map { " in \(DeliveryText.time($0))" } ?? ""
+            let spoken = test.protocol.map { " by \(PlainText.oneLine($0))" } ?? ""
             let detail = test.detail.flatMap { $0.isEmpty ? nil : ": \(PlainText.oneLine($0))" } ?? ""
-            screen.print(screen.paint(test.outcome, color) + time + detail)
+            screen.print(screen.paint(test.outcome, color) + spoken + time + detail)
             if let answer = test.answer { screen.print(DeliveryText.answer(answer)) }
         }
         switch test.outcome {
