@@ -291,9 +291,31 @@ package struct ControlGroup: Hashable, Sendable {
         guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
     }
 
+    /// Makes the group.
+    ///
+    /// - Throws: `EEXIST` when it is there already.
+    package func makeNew() throws(HostError) {
+        guard unsafe mkdir(path, 0o755) == 0 else { throw .last("mkdir", path) }
+    }
+
     /// What ``ChildProgram/controlGroup`` takes.
     package func open() throws(HostError) -> Descriptor {
         try Descriptor.open(path, clinux_o_path() | O_DIRECTORY)
+    }
+
+    /// Whether nothing runs in it, no group was made in it, and it is not frozen; `folder` is of ``open()``.
+    ///
+    /// - Source: cgroups(7), `cgroup.events`; a folder has a link from each below it.
+    package func isVacant(_ folder: Descriptor) -> Bool {
+        var status = stat()
+        guard unsafe fstat(folder.raw, &status) == 0, status.st_nlink == 2,
+            let events = try? Descriptor.open(path + "/cgroup.events", O_RDONLY)
+        else { return false }
+        var bytes = [UInt8](repeating: 0, count: 128)
+        guard case .bytes(let count) = try? events.read(into: &bytes) else { return false }
+        let lines = bytes[..<count].split(separator: UInt8(ascii: "\n"))
+        return lines.contains { $0.elementsEqual("populated 0".utf8) }
+            && !lines.contains { $0.elementsEqual("frozen 1".utf8) }
     }
 
     /// The processes in it and in the groups below; none when it no longer exists.

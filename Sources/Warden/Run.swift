@@ -46,6 +46,8 @@ final class Run {
     var wasAskedToEnd = false
     /// Set once the first process has ended.
     var exit: Exit?
+    /// Its control group, once nothing was found in it after its first process had ended.
+    var vacated: ControlGroup?
 
     init(
         key: RunKey, pid: Int32, startTime: UInt64, startedAt: Moment, startedInstant: Duration,
@@ -175,10 +177,10 @@ final class RunLauncher {
 
     /// Refuses a run that would leave no descriptors for the daemon's connections and for records.
     ///
-    /// A run holds seven at most and with a terminal attached ten; `others` are those held for anything but runs.
+    /// A run holds eight at most and with a terminal attached eleven; `others` are those held for anything but runs.
     func checkRoom(besides others: Int) throws(StartRefused) {
         let terminals = runs.values.count { $0.terminal != nil }
-        guard 7 * (runs.count + 1) + 3 * terminals + others + 64 <= descriptorLimit else {
+        guard 8 * (runs.count + 1) + 3 * terminals + others + 64 <= descriptorLimit else {
             throw StartRefused(
                 .exhausted, "\(runs.count) runs use up the warden's \(descriptorLimit) descriptors")
         }
@@ -186,38 +188,42 @@ final class RunLauncher {
 
     /// Starts the order's process on the streams that were offered for it.
     func start(_ order: ProcessOrder, _ attachment: OfferedStreams?) throws(StartRefused) -> Run {
-        let key = order.key
         try predecessors.check(order)
-        var group = groups.make(for: key)
-        let record: Descriptor
-        let started: RunStarter.Started
-        do throws(StartRefused) {
-            record = try makeRecord(
-                AttemptFile(
-                    key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace,
-                    group: group))
-            started = try start(order, attachment, in: &group)
-        } catch {
-            outcomes.store.remove(key, isSaved: false)
-            if let group { _ = groups.remove(group) }
-            throw error
+        if let used = groups.takeUsed() {
+            do throws(StartRefused) {
+                return try start(order, attachment, in: used)
+            } catch {
+                // The run before may have left it in a state in which nothing can begin there.
+                guard error.isOfControlGroup else { throw error }
+            }
         }
-        return add(started, of: order, group, record)
-    }
-
-    /// Starts it in its control group; when the kernel does not want that, without one, and so from then on.
-    private func start(
-        _ order: ProcessOrder, _ attachment: OfferedStreams?, in group: inout ControlGroup?
-    ) throws(StartRefused) -> RunStarter.Started {
-        guard let folder = (try? group?.open()) ?? nil else { return try starter.start(order, attachment) }
+        guard let new = groups.takeNew() else { return try start(order, attachment, in: nil) }
         do throws(StartRefused) {
-            return try starter.start(order, attachment, in: folder)
+            return try start(order, attachment, in: new)
         } catch {
             guard error.isOfControlGroup else { throw error }
-            group?.remove()
-            group = nil
+            // The kernel does not want that: without one, and so from then on.
             groups.giveUp()
-            return try starter.start(order, attachment)
+            return try start(order, attachment, in: nil)
+        }
+    }
+
+    /// Makes its record, and starts it in a control group; neither is left of one that is refused.
+    private func start(
+        _ order: ProcessOrder, _ attachment: OfferedStreams?, in place: ControlGroups.Place?
+    ) throws(StartRefused) -> Run {
+        let key = order.key
+        let record = try makeRecord(
+            AttemptFile(
+                key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace,
+                group: place?.group))
+        do throws(StartRefused) {
+            let started = try starter.start(order, attachment, in: place?.folder)
+            return add(started, of: order, place?.group, record)
+        } catch {
+            outcomes.store.remove(key, isSaved: false)
+            if let group = place?.group { groups.remove(group, of: key.run) }
+            throw error
         }
     }
 

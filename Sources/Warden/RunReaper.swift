@@ -131,8 +131,8 @@ final class RunReaper {
     private func mayHaveSurvivors(_ run: Run) -> Bool {
         if run.pipes == nil { return true }
         if let group = run.tree.group {
-            guard groups.remove(group) else { return true }
-            run.tree.group = nil
+            guard groups.isVacant(group) else { return true }
+            (run.tree.group, run.vacated) = (nil, group)
         } else if kill(-run.pid, 0) == 0 {
             return true
         }
@@ -144,18 +144,25 @@ final class RunReaper {
         if run.pipes != nil { streams.outputs.readLastReports(of: run) }
         runs.remove(run)
         if let handle = run.orphan { watches.remove(handle.raw) }
-        if let group = run.tree.group { _ = groups.remove(group) }
+        if let group = run.tree.group { groups.remove(group, of: run.key.run) }
         if let pipes = run.pipes { streams.release(pipes, of: run) }
         // A record that cannot be written is still reported; only a restart of the warden would miss it.
-        if let file = run.record {
-            try? file.writeAll(AttemptFile.endingFrame(record)[...])
-        } else {
-            try? outcomes.store.append(AttemptFile.endingFrame(record), to: run.key)
+        let isOnRecord = note(record, of: run)
+        if let group = run.vacated {
+            // What begins in a group is a run's for as long as its record says that it is at work.
+            if isOnRecord { groups.giveBack(group) } else { groups.remove(group, of: run.key.run) }
         }
         let entry = Outcomes.Ended(record: record, reports: run.reports)
         outcomes.add(entry)
         connections.send(entry)
         if let terminal = run.terminal { connections[terminal]?.send(WardenMessage.ended(record).frame) }
+    }
+
+    /// Writes the end into the run's record; false when that can't be done.
+    private func note(_ record: ExitRecord, of run: Run) -> Bool {
+        let frame = AttemptFile.endingFrame(record)
+        if let file = run.record { return (try? file.writeAll(frame[...])) != nil }
+        return (try? outcomes.store.append(frame, to: run.key)) != nil
     }
 }
 

@@ -262,7 +262,7 @@ final class Inheritance {
     /// Nothing of it runs any more, and nobody knows how it ended.
     private func lose(_ record: AttemptFile) {
         runs.remove(record.key)
-        if let group = record.group { _ = groups.remove(group) }
+        if let group = record.group { groups.remove(group, of: record.key.run) }
         let outcome = ExitRecord(
             key: record.key, cause: .lost, pid: record.started?.pid ?? 0,
             startedAt: record.started?.at ?? record.madeAt, endedAt: .now)

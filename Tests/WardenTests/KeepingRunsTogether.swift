@@ -28,14 +28,56 @@ import WardenProtocol
     }
 
     @Test(.enabled(if: WardenAtWork.hasControlGroups))
-    func `is the run's own from its first instruction on, and is removed after it`() async throws {
+    func `is the run's own from its first instruction on, and is the next run's after it`() async throws {
         let warden = try await WardenAtWork.inControlGroup()
-        let order = warden.order(.shell("grep ^0:: /proc/self/cgroup"))
-        #expect(try await warden.run(order).exitCode == 0)
+        let look = ProcessOrder.Work.shell("grep ^0:: /proc/self/cgroup")
         let own = "belfry-warden-\(warden.hello.pid)"
-        #expect(try warden.log(of: order).hasSuffix("/\(own)/\(order.key)\n"))
-        let group = try #require(warden.group).child(own)
-        #expect(try !Folder.names(in: group.path).contains("\(order.key)"))
+        let waiting = warden.order(.shell("exec sleep 1000"), run: "waiting")
+        warden.client.send(.start(waiting))
+        try await warden.start(of: waiting.key)
+        for run in ["first", "second"] {
+            let order = warden.order(look, run: run)
+            #expect(try await warden.run(order).exitCode == 0)
+            #expect(try warden.log(of: order).hasSuffix("/\(own)/2\n"))
+            #expect(try warden.group(of: order.key).processes.isEmpty)
+        }
+        #expect(try warden.group(of: waiting.key).processes.count == 1)
+        warden.client.send(.cancel(waiting.key, reason: "requested"))
+        try await warden.end(of: waiting.key)
+    }
+
+    @Test(.enabled(if: WardenAtWork.hasControlGroups))
+    func `is another run's only in the state in which it was made`() async throws {
+        let warden = try await WardenAtWork.inControlGroup()
+        let own = try #require(warden.group).child("belfry-warden-\(warden.hello.pid)")
+        for (number, change) in [
+            "mkdir \(own.path)/1/inner", "echo threaded > \(own.path)/2/cgroup.type",
+        ].enumerated() {
+            let order = warden.order(.shell(change), run: "\(number)")
+            #expect(try await warden.run(order).exitCode == 0)
+        }
+        let last = warden.order(.shell("grep ^0:: /proc/self/cgroup"), run: "last")
+        #expect(try await warden.run(last).exitCode == 0)
+        #expect(try warden.log(of: last).hasSuffix("/\(own.path.split(separator: "/").last ?? "")/3\n"))
+        #expect(try Set(Folder.names(in: own.path)).isDisjoint(with: ["1", "2"]))
+    }
+
+    @Test func `is of one run at a time, and of the next when it was given back`() throws {
+        let folder = try TemporaryFolder()
+        // Any folder looks like a group in which the kernel tells nothing.
+        let groups = ControlGroups(below: ControlGroup(path: folder.path))
+        let (one, two) = (try #require(groups.takeNew()), try #require(groups.takeNew()))
+        #expect(one.group != two.group)
+        #expect(groups.takeUsed() == nil)
+        #expect(!groups.isVacant(one.group))
+        groups.giveBack(one.group)
+        #expect(groups.takeUsed()?.group == one.group)
+        #expect(groups.takeUsed() == nil)
+        #expect(groups.remove(two.group, of: "run"))
+        groups.giveBack(one.group)
+        groups.giveBack(one.group)
+        #expect(groups.takeUsed()?.group == one.group)
+        #expect(groups.takeUsed() == nil)
     }
 
     @Test(.enabled(if: WardenAtWork.hasControlGroups))
@@ -80,6 +122,9 @@ import WardenProtocol
         let left = try #require(Int32(SmallFile.text(warden.folder.file("left"))))
         #expect(group.processes == [left])
         #expect(record.survivors.map(\.pid) == [left])
+        let next = warden.order(.shell("exit 0"), run: "next")
+        #expect(try await warden.run(next).exitCode == 0)
+        #expect(try warden.group(of: next.key) != group)
         kill(left, SIGKILL)
         #expect(try await Shell.run("while [ -e \(group.path) ]; do sleep 0.01; done") == 0)
     }

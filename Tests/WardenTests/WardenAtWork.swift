@@ -32,9 +32,10 @@ final class WardenAtWork {
         return warden
     }
 
-    /// The control group of a run of this warden.
+    /// The control group of a run of this warden, which may have ended.
     func group(of key: RunKey) throws -> ControlGroup {
-        try #require(group).child("belfry-warden-\(hello.pid)").child("\(key)")
+        let record = AttemptFile(fileBytes: try SmallFile.read(folder.file("w/runs/\(key)")))
+        return try #require(record?.group)
     }
 
     /// Whether this machine lets us make control groups.
