@@ -53,6 +53,21 @@ private func job(
                 == "ops · deploys · 2 new")
     }
 
+    @Test func `of a digest has the digest's title alone`() {
+        var message = Message(id: "d", bot: "belfry", thread: "digest desk", text: "a\nb", at: start)
+        message.title = "While it was quiet: 2 things"
+        func title(_ bot: String, count: Int) -> String {
+            NoticeComposer.compose(
+                ItemSnapshot(
+                    key: .thread(bot: bot, thread: "digest desk"), revision: 1, bot: bot, urgency: .normal,
+                    reason: .first, at: start, content: .messages(count: count, last: [message]))
+            ).title
+        }
+        #expect(title("belfry", count: 1) == "While it was quiet: 2 things")
+        #expect(title("belfry", count: 2) == "belfry · 2 new")
+        #expect(title("ops", count: 1) == "ops · digest desk: While it was quiet: 2 things")
+    }
+
     @Test func `takes a message's title, before the text when there are several`() {
         let one = NoticeComposer.compose(thread(["done"], count: 1) { $0.title = "Deploy" })
         let two = NoticeComposer.compose(thread(["done", "live"], count: 2) { $0.title = "Deploy" })

@@ -125,13 +125,26 @@ package enum DirectThread {
     package static func isName(_ thread: String) -> Bool { thread.hasPrefix(prefix) }
 }
 
+/// What was kept back from a channel for a while, in messages of Belfry's own: a thread for each channel.
+package enum DigestThread {
+    private static let prefix = "digest "
+
+    /// The name of the thread of a channel: one for programs, which people are not shown.
+    package static func name(of channel: String) -> String { prefix + channel }
+
+    /// Whether that is the name of such a thread.
+    package static func isName(_ thread: String) -> Bool { thread.hasPrefix(prefix) }
+}
+
 extension NoticeComposer {
     /// Whose messages are scripts' own words, and no Markdown.
     static let belfry = "belfry"
 
     private static func speak(of last: [Message], count: Int, to notice: inout Notice) {
         var name = Preview.cut(notice.bot, to: 60)
-        if case .thread(_, let thread) = notice.item, thread != "main", !DirectThread.isName(thread) {
+        if case .thread(let bot, let thread) = notice.item, thread != "main", !DirectThread.isName(thread),
+            bot != belfry || !DigestThread.isName(thread)
+        {
             name += " · " + Preview.cut(thread, to: 60)
         }
         if count == 1, let message = last.last {

@@ -154,9 +154,7 @@ extension ItemTurn {
         let version = ItemSnapshot(
             key: key, revision: 1, bot: OwnThread.bot, urgency: .normal, reason: .first, at: now,
             content: .messages(count: 1, last: [message]))
-        var notice = notice(of: version)
-        // Its thread is a name for programs.
-        notice.title = message.title ?? notice.title
+        let notice = notice(of: version)
         let bulletin = Bulletin(
             Matter(version, only: nil), at: now, notice: notice,
             objects: object("item", WireItem(version, pinned: [])))

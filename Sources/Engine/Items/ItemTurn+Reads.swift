@@ -111,7 +111,7 @@ enum OwnThread {
         case .expectation(let name): "expect \(name)"
         case .ledger: "ledger"
         case .clock: "clock"
-        case .digest(let channel): "digest \(channel)"
+        case .digest(let channel): DigestThread.name(of: channel)
         case .undelivered(let channel): "undelivered \(channel)"
         case .heartbeat(let channel): "heartbeat \(channel)"
         }
@@ -122,7 +122,7 @@ enum OwnThread {
     /// Whether it is that of a digest.
     static func isDigest(_ key: ItemKey) -> Bool {
         guard case .thread(let speaker, let thread) = key, speaker == "belfry" else { return false }
-        return thread.hasPrefix(Self.digest("").name)
+        return DigestThread.isName(thread)
     }
 
     /// Whether the text form of a key is that of what another channel did not deliver.
