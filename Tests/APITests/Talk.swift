@@ -3,6 +3,7 @@ import APIClient
 import Delivery
 import Engine
 import FoundationEssentials
+import Grouping
 import Host
 import Ledger
 import LedgerSQLite
@@ -42,6 +43,33 @@ import Timeline
             #expect(refused?.code == .badValue)
             let other = try await house.belfry("send", "sage", "x", "--reply-to", "00000000")
             #expect(other.status == 4)
+        }
+    }
+
+    @Test func `a search says whether its hits are ranked, or the newest of very many`() async throws {
+        try await House.whileStanding { house in
+            let start = Moment(seconds: 1_800_000_000)
+            for first in stride(from: 0, to: 10_002, by: 2000) {
+                try await house.control.ledger.commit(
+                    (first..<min(first + 2000, 10_002)).map { number in
+                        let text = number == 5 ? "the tape and the disk" : "disk"
+                        return .insertMessage(
+                            MessageRecord(
+                                message: Message(
+                                    id: UniqueID.v7(at: start + .seconds(number)), bot: "ops", thread: "main",
+                                    text: text, at: start + .seconds(number))))
+                    })
+            }
+            func search(_ text: String) async throws -> (orders: [SearchOrder?], note: String) {
+                let words = ["messages", "--search", text, "--limit", "2"]
+                let listed = try await house.belfry(words + ["--json"])
+                let messages = try WireCoding.decode([WireMessage].self, from: listed.output.utf8)
+                return (messages.map(\.order), try await house.belfry(words).errors)
+            }
+            let (many, few) = (try await search("disk"), try await search("tape disk"))
+            #expect(many.orders == [.newest, .newest])
+            #expect(many.note == "More than 10,000 messages match; these are the newest.\n")
+            #expect(few.orders == [.ranked] && few.note.isEmpty)
         }
     }
 

@@ -81,6 +81,28 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `is found best first: where it is rare, and a larger part of the text`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            let long = "disk of the machine that nobody has looked at since it was put into the rack"
+            try await ledger.commit([
+                .insertMessage(.sample("m1", text: "disk disk full", seconds: 1)),
+                .insertMessage(.sample("m2", text: "disk full", seconds: 2)),
+                .insertMessage(.sample("m3", text: long, seconds: 3)),
+                .insertMessage(.sample("m4", text: "tape full", seconds: 4)),
+            ])
+            func ids(_ text: String) async throws -> [String] {
+                let hits = try await ledger.search(text, bot: nil, since: nil, limit: 9)
+                #expect(hits.isRanked)
+                return hits.messages.map(\.message.id)
+            }
+            #expect(try await ids("disk") == ["m1", "m2", "m3"])
+            #expect(try await ids("full").last == "m1")
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `is found newest first where too many match to be ranked`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             let count = MessageHits.mostRanked + 1
