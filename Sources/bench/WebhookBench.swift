@@ -11,7 +11,7 @@ import Timeline
 import WebhookChannel
 
 /// Signed webhooks to a receiver on this machine, beside a bare socket that does the same to the same
-/// receiver in the same run.
+/// receiver in the same run; then Alertmanager, Apprise and the whole way.
 enum WebhookBench {
     /// Posts `count` webhooks (20,000 unless the first argument differs) in each figure.
     static func run(arguments: [String]) async throws {
@@ -30,6 +30,11 @@ enum WebhookBench {
         }
         let expected = count * 5
         guard receiver.count >= expected else { throw SocketFailed() }
+
+        print("  others, and then the whole way through a ledger:")
+        try await WebhookPeers.run(curl: curl)
+        try await FanoutBench.run(arguments: [])
+        try await PathBench.run(arguments: [])
     }
 
     private static func makeChannel(port: UInt16, curl: CurlMulti) throws -> HTTPSender {

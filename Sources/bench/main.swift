@@ -37,7 +37,8 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ),
     ("search", "a search among a million messages; [COUNT]", SearchBench.run),
     (
-        "notify", "dispatch of a fact, grouping, and a thousand messages that become one notice", NotifyBench.run
+        "notify", "dispatch of a fact, grouping, and a thousand messages that become one notice",
+        NotifyBench.run
     ),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
     ("ingest", "reports of jobs: one, and datagrams a second", { try IngestBench.run(arguments: $0) }),
@@ -68,7 +69,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         { try await GatewayCheck.run(arguments: $0) }
     ),
     ("dbus", "Notify calls a second", DBusBench.run),
-    ("webhook", "posts a second", WebhookBench.run),
+    ("webhook", "webhooks a second, beside Alertmanager and Apprise; [COUNT]", WebhookBench.run),
     ("fanout", "webhooks a second from waiting rows to receipts, 8 channels; [COUNT]", FanoutBench.run),
 ]
 
