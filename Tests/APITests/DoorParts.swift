@@ -155,6 +155,17 @@ import Timeline
         #expect(try published([("click", "geo:1,2")], "text").links == nil)
     }
 
+    @Test(arguments: ["\u{200B}", " ", "\u{202E}\u{2066}", "\u{FEFF}\u{00AD}"])
+    func `is published without the button whose label nobody can see`(label: String) throws {
+        let body = """
+            {"topic":"ops","message":"text","actions":[{"action":"view","label":"\(label)","url":"https://a.example"},
+            {"action":"view","label":"Open","url":"https://b.example"}]}
+            """
+        let asked = try Publication(json: Array(body.utf8)).request()
+        #expect(asked.links?.map(\.label) == ["Open"])
+        #expect(asked.text == "text\nOpen: https://b.example")
+    }
+
     @Test(arguments: [
         ("min", "low"), ("2", "low"), ("default", "normal"), ("high", "normal"), ("5", "critical"),
         ("URGENT", "critical"),

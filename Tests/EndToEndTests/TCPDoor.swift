@@ -329,6 +329,10 @@ import Testing
         #expect(page.status == "200" && page.text.contains("Deploy &lt;b&gt;now&lt;/b&gt;?"), "\(page)")
         #expect(page.text.contains(/<p>Open until \d{4}-\d\d-\d\d \d\d:\d\d UTC<\/p>/), "\(page)")
         #expect(!page.text.contains("<script") && page.text.contains("value=\"yes\""))
+        // Those who look ahead at a link ask for its head alone.
+        let head = try await curl(belfry, "-I \(url)")
+        #expect(head.status == "200" && head.text.lowercased().contains("content-type: text/html"), "\(head)")
+        #expect(!head.text.contains("Deploy"))
         #expect(try await belfry.json("questions").list.first?["state"].text == "open")
         let forged = try await curl(belfry, "-d answer=yes \(url.dropLast())0")
         #expect(forged.status == "410" && forged.text.contains("The link is not valid."), "\(forged)")
@@ -342,6 +346,23 @@ import Testing
             let used = try await curl(belfry, words)
             #expect(used.status == "410" && used.text.contains("by link"), "\(used)")
         }
+    }
+
+    @Test func `withdraws the question of a reader that is killed`() async throws {
+        let (belfry, port) = try await start()
+        let secret = try await token(belfry, "bot", "publish", "read", "answer")
+        let events = try belfry.events()
+        let asker = try ChildProcess(
+            "curl",
+            [
+                "-sN", "-H", "Authorization: Bearer \(secret)", "-d",
+                #"{"text":"Deploy?","choices":["yes","no"]}"#,
+                "http://127.0.0.1:\(port)/v1/questions",
+            ])
+        let asked = try await events.event("question.asked")["subject"].text
+        asker.signal(SIGKILL)
+        let withdrawn = try await events.event("question.withdrawn")
+        #expect(asked != nil && withdrawn["subject"].text == asked)
     }
 
     @Test(arguments: [

@@ -148,7 +148,7 @@ struct Publication: Hashable, Sendable {
             pages.insert(WireLink(label: "Open", url: click), at: 0)
         }
         if let attachment { pages.append(WireLink(label: "Attachment", url: attachment)) }
-        return pages.filter { (try? HTTPAddress($0.url)) != nil && !$0.label.allSatisfy(\.isWhitespace) }
+        return pages.filter { (try? HTTPAddress($0.url)) != nil }
     }
 
     /// What ntfy answers with.
@@ -242,7 +242,9 @@ struct PublishedAction: Hashable, Sendable {
                 .badValue, "no action \(Quoted.of(kind ?? ""))", hint: "It is view, http, broadcast or copy.")
         }
         guard let label, !label.isEmpty else { throw APIError(.badValue, "an action has no label") }
-        return PublishedAction(label: label, url: kind == "view" ? url : nil)
+        // A label of invisible characters labels nothing: the button is left out, and the message is published.
+        let isShown = !CleanText.line(label, limit: 80).isEmpty
+        return PublishedAction(label: label, url: kind == "view" && isShown ? url : nil)
     }
 
     private static func checked(_ actions: [PublishedAction]) throws(APIError) -> [PublishedAction] {

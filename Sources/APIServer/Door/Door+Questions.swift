@@ -15,13 +15,18 @@ extension Door {
     func question(_ head: RequestHead) throws(APIError) -> Admission? {
         guard head.path.hasPrefix(QuestionLinks.lead), let links = handler.links else { return nil }
         try take(for: head.remote)
-        guard ["GET", "POST"].contains(head.method) else {
-            throw APIError(.badMethod, hint: "It takes GET and POST.")
+        guard ["GET", "HEAD", "POST"].contains(head.method) else {
+            throw APIError(.badMethod, hint: "It takes GET, HEAD and POST.")
         }
         let id = links.question(atPath: head.path)
         return Admission(bodyLimit: Self.bodyLimit) { [self] body in
-            guard let id else { return QuestionPage.sentence(Self.closed, status: 410) }
-            return await head.method == "POST" ? answer(id, body) : show(id, choice: head.query["choice"])
+            guard let id else {
+                let page = QuestionPage.sentence(Self.closed, status: 410)
+                return head.method == "HEAD" ? page.withoutBody : page
+            }
+            if head.method == "POST" { return await answer(id, body) }
+            let page = await show(id, choice: head.query["choice"])
+            return head.method == "HEAD" ? page.withoutBody : page
         }
     }
 

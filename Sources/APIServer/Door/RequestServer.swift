@@ -86,6 +86,14 @@ package enum APIResponse: Sendable {
         }
     }
 
+    /// The head of a whole answer, as for a request by HEAD; any other answer as it is.
+    var withoutBody: APIResponse {
+        guard case .whole(let status, let contentType, let bytes, var fields) = self else { return self }
+        fields["content-type"] = contentType
+        fields["content-length"] = String(bytes.count)
+        return .whole(status: status, contentType: "", bytes: [], fields: fields)
+    }
+
     /// Nothing but that it was done.
     package static let done = APIResponse.whole(status: 204, contentType: "", bytes: [])
 }
@@ -99,7 +107,8 @@ private struct AbsentReader: BodyWriter {
 
 /// Takes the parts of an answer.
 package protocol BodyWriter {
-    /// Ends when the connection does: nobody reads what is written from then on.
+    /// Ends when the connection does, or the reader closes its half of it, as one does that is killed: nobody reads what
+    /// is written from then on.
     var closed: AsyncStream<Never> { get }
 
     /// Writes `bytes` and returns once the connection takes more; a slow reader makes this wait.
@@ -217,6 +226,7 @@ struct RequestServer: Sendable {
             place.end()
             closing.finish()
         }
+        InputEnd.future(of: channel).whenComplete { _ in closing.finish() }
         try await write(response, writer, closed: closed)
     }
 
