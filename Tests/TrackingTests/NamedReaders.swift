@@ -76,7 +76,7 @@ import Tracking
         #expect(progress("a", "b", by: .count) == [], "of no known whole")
     }
 
-    // From published output: docs.docker.com on build progress, and Docker's own older builder.
+    // From published output: docs.docker.com on build progress.
     @Test func `counts the steps of a build, and the layers of a pull`() {
         #expect(
             progress(

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Records what real tools print, one file a tool, in the folder this stands in. The first line of a file is the command.
-# Docker's files are the exception: they hold published output, and say so in their first line.
-# Debian: rsync pv wget curl restic borgbackup ninja-build p7zip-full aria2 rclone git apt apt-utils dpkg tar coreutils unattended-upgrades;
+# Debian: rsync pv wget curl restic borgbackup ninja-build p7zip-full aria2 rclone git apt apt-utils dpkg tar coreutils unattended-upgrades
+# docker.io docker-registry busybox-static, with a daemon that DOCKER_HOST names, whose images are removed;
 # PyPI: tqdm rich imageio-ffmpeg (ffmpeg) cmake yt-dlp pytest, in the environment that $VENV names.
 set -u
 corpus=$(cd "$(dirname "$0")" && pwd)
@@ -48,7 +48,7 @@ mkdir t && for i in $(seq 12); do echo "def test_a(): pass" >t/test_$i.py; done
 record pytest '"$VENV/bin/python" -m pytest -v t'
 record 7z '7z a -bsp1 -mx=5 x.7z big files'
 record tar 'tar --checkpoint=200 -cf /dev/null big files'
-record dd 'dd if=big of=/dev/null bs=64k status=progress iflag=direct'
+record dd 'pv -q -L 15M big | dd of=/dev/null bs=64k iflag=fullblock status=progress'
 record apt 'apt-get -o APT::Status-Fd=1 -o Dpkg::Use-Pty=0 -y install --reinstall hello'
 apt-get download hello >/dev/null 2>&1
 record dpkg 'dpkg --status-fd 1 -i hello_*.deb'
@@ -70,3 +70,16 @@ EOF
 export APT_CONFIG=$PWD/apt.conf; apt-get update >/dev/null
 record unattended-upgrades 'unattended-upgrade --verbose & while kill -0 $! 2>/dev/null; do cat /run/unattended-upgrades.progress && echo; sleep 0.2; done'
 unset APT_CONFIG; dpkg -P sample-one sample-two sample-three sample-four sample-five sample-six >/dev/null
+# An image of five layers in a registry of its own; each recording begins without it.
+mkdir d && cp "$(command -v busybox)" d/ && for i in 1 2 3; do head -c 3M big >d/part$i; dd if=/dev/urandom of=d/part$i bs=1k count=1 conv=notrunc status=none; done
+printf 'FROM scratch\nCOPY busybox /bin/sh\nCOPY busybox /bin/sleep\nCOPY part1 /a\nCOPY part2 /b\nCOPY part3 /c\n' >d/base
+printf 'FROM 127.0.0.1:5000/base\nCOPY part1 /srv/\nRUN for i in 1 2 3; do echo step $i; sleep 1; done\n' >d/Dockerfile
+printf 'version: 0.1\nstorage: { filesystem: { rootdirectory: %s/registry } }\nhttp: { addr: 127.0.0.1:5000 }\n' "$PWD" >registry.yml
+docker-registry serve registry.yml >/dev/null 2>&1 & registry=$!
+trap 'kill $server $registry' EXIT
+until curl -sf -o /dev/null http://127.0.0.1:5000/v2/; do :; done
+DOCKER_BUILDKIT=0 docker build -q -t 127.0.0.1:5000/base -f d/base d >/dev/null && docker push -q 127.0.0.1:5000/base >/dev/null
+docker system prune -af >/dev/null
+record docker-pull 'docker pull 127.0.0.1:5000/base'; docker system prune -af >/dev/null
+record docker-build 'DOCKER_BUILDKIT=0 docker build --network none -t sample d'; docker system prune -af >/dev/null
+record docker-buildkit 'DOCKER_BUILDKIT=1 docker build --progress=plain --network none -t sample d'; docker system prune -af >/dev/null
