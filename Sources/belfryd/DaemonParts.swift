@@ -205,7 +205,7 @@ extension DaemonParts {
             ("surfaces", surfaces.run), ("agents", ground.agents.run), ("sleep", sleep.run),
             ("network", network.run),
             ("fallbacks", fallbacks.run), ("heartbeats", heartbeats.run),
-            ("house", house.run), ("snapshot", { try await keepSnapshot(paths) }),
+            ("house", house.run), ("snapshot", { try await keepSnapshot(of: handler, paths) }),
             ("zone watch", { try await zones.watch(clock: ground.clock, logger: ground.logger) }),
             (
                 "zones",
@@ -237,12 +237,12 @@ extension DaemonParts {
 
     /// Keeps the file that bars read beside the socket, for those who may connect to that; none where anybody may put
     /// files of such a name.
-    private func keepSnapshot(_ paths: Paths) async throws {
+    private func keepSnapshot(of handler: DaemonHandler, _ paths: Paths) async throws {
         let path = WireSnapshot.path(beside: paths.socket)
         let mode: UInt32 = paths.owner == .system ? 0o640 : 0o600
         if SmallFile.isInPublicFolder(path) { return try await gracefulShutdown() }
         defer { SmallFile.remove(path) }
-        try await LiveSnapshot(control) { try SmallFile.replace(path, with: $0, mode: mode) }.run()
+        try await LiveSnapshot(handler) { try SmallFile.replace(path, with: $0, mode: mode) }.run()
     }
 
     /// Finishes, whenever a gateway shows its jobs, what a crash or a lost connection left half done.

@@ -18,6 +18,7 @@ struct House: Sendable {
     let folder: TemporaryFolder
     let ledger: SQLiteLedger
     let control: Control
+    let handler: DaemonHandler
     let handlers: HandlerTable
     let client: DaemonClient
 
@@ -34,13 +35,15 @@ struct House: Sendable {
         var identity = DaemonIdentity(
             version: "0.0.0-test", pid: getpid(), state: folder.path, places: keepers.places)
         identity.wardenDirectory = folder.file("warden")
-        let handlers = DaemonHandler(control: keepers.control, identity: identity).handlers
+        let answers = DaemonHandler(control: keepers.control, identity: identity)
+        let handlers = answers.handlers
         let (ready, opened) = AsyncStream.makeStream(of: Int.self)
         let listener = APIListener(
             path: socket, access: .owner, handler: handlers, logger: Logger(label: "api"),
             ready: { opened.yield(0) })
         let house = House(
-            folder: folder, ledger: keepers.ledger, control: keepers.control, handlers: handlers,
+            folder: folder, ledger: keepers.ledger, control: keepers.control, handler: answers,
+            handlers: handlers,
             client: DaemonClient(socket: socket, timeout: .seconds(60), longest: .seconds(120)))
         return try await whileServing([keepers, listener], ready: ready) { _ in try await body(house) }
     }

@@ -57,9 +57,25 @@ import Testing
     @Test func `shows bots with what is unread`() async throws {
         let belfry = try await Belfry.start("bots: { ops: { backend: { kind: command } } }")
         try await belfry.run("notify", "--bot", "ops", "Disk is full")
-        let shown = try await belfry.json("widget", "--bots", "ops")
-        #expect(shown["text"].text?.hasSuffix("ops 1") == true && shown["state"].text == "unread")
-        #expect(shown["tooltip"].list.first?.text?.hasSuffix("Disk is full") == true)
+        try await belfry.until {
+            let shown = try await belfry.json("widget", "--bots", "ops")
+            return shown["text"].text?.hasSuffix("ops 1") == true && shown["state"].text == "unread"
+                && shown["tooltip"].list.first?.text?.hasSuffix("Disk is full") == true
+        }
+        // Once it is in the daemon's file, that is what is read: a made up one is shown until it is replaced.
+        let path = belfry.folder.file("run/live.json")
+        try await belfry.until {
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try text.replacing("Disk is full", with: "Disk is empty")
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            return try await belfry.json("widget", "--bots", "ops")["tooltip"].list.first?.text?
+                .hasSuffix("Disk is empty") == true
+        }
+        let message = try #require(try await belfry.json("messages", "ops").list.first?["id"].text)
+        try await belfry.run("read", message)
+        try await belfry.until {
+            try await belfry.json("widget", "--bots", "ops")["state"].text == "idle"
+        }
         let unknown = try await belfry.run("widget", "--bots", "opps")
         #expect(unknown.code == 4 && unknown.errors.contains("opps"))
     }

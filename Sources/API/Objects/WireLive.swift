@@ -105,7 +105,7 @@ package struct WireLive: Hashable, Sendable, Codable {
     }
 }
 
-/// The live states that bars and widgets read without asking the daemon: a file beside its socket, replaced at each
+/// The live states and bots that bars and widgets read without asking the daemon: a file beside its socket, replaced at each
 /// change.
 ///
 /// It is valid while the daemon runs; a daemon that was killed leaves it behind, so a reader first connects to the
@@ -121,6 +121,26 @@ package struct WireSnapshot: Hashable, Sendable, Codable {
     package var tasks: [WireLive]
     /// The slot that comes next; absent: there is none.
     package var next: NextSlot?
+    /// All bots, by name; absent where there are too many to keep: the daemon has to be asked.
+    package var bots: [Bot]?
+
+    /// A bot, as much as a bar shows of it.
+    package struct Bot: Hashable, Sendable, Codable {
+        /// Its name.
+        package var name: String
+        /// `online`, `working`, `blocked` or `offline`; absent: nothing is known.
+        package var status: String?
+        /// How many messages were not read.
+        package var unread: Int
+        /// The beginning of what was said last, in one line; absent: nothing was.
+        package var lastMessage: String?
+
+        /// A bot.
+        package init(_ bot: WireBot) {
+            (name, status, unread) = (bot.name, bot.status, bot.unread)
+            lastMessage = bot.lastMessage.map { CleanText.line($0.text, limit: 200) }
+        }
+    }
 
     /// A slot that comes next.
     package struct NextSlot: Hashable, Sendable, Codable {
@@ -134,8 +154,8 @@ package struct WireSnapshot: Hashable, Sendable, Codable {
     }
 
     /// A snapshot.
-    package init(seq: UInt64, at: Timestamp, tasks: [WireLive], next: NextSlot?) {
-        (self.seq, self.at, self.tasks, self.next) = (seq, at, tasks, next)
+    package init(seq: UInt64, at: Timestamp, tasks: [WireLive], next: NextSlot?, bots: [Bot]?) {
+        (self.seq, self.at, self.tasks, self.next, self.bots) = (seq, at, tasks, next, bots)
     }
 
     /// Its path: `live.json` beside `belfry.sock`, and `NAME.live.json` beside a socket of another name.

@@ -30,7 +30,7 @@ extension DaemonHandler {
         return bots
     }
 
-    private func lastMessage(of bot: String) async throws(APIError) -> WireMessage? {
+    func lastMessage(of bot: String) async throws(APIError) -> WireMessage? {
         let last = try await reading(await control.ledger.messages(bot: bot, search: nil, limit: 1)).first
         guard let last else { return nil }
         var message = WireMessage(last)

@@ -197,7 +197,7 @@ package final class BotLinks: Sendable {
     package subscript(bot: String) -> BotLink? { known.withLock { $0[bot] } }
 
     /// An element at once, and after each change.
-    func taps() -> AsyncStream<Void> { changes.values(first: ()) }
+    package func taps() -> AsyncStream<Void> { changes.values(first: ()) }
 }
 
 /// How the connection of a bot is that keeps one.

@@ -321,11 +321,18 @@ package actor LiveBoard: Keeper {
         if let answer = lastAnswer, answer.seen == seen, answer.version == version {
             return (version, answer.states, answer.isWhole)
         }
-        let gone = ended.filter { $0.version > seen }
-        let alive = lines.values.filter { $0.version > seen }.map { ($0.version, $0.tracker.live) }
-        let states = (gone.map { ($0.version, $0.state) } + alive).sorted { $0.0 < $1.0 }.map(\.1)
+        let states = states(after: seen)
         lastAnswer = (seen, version, states, seen >= forgotten)
         return (version, states, seen >= forgotten)
+    }
+
+    /// Every run with its newest state, the ones among them that ended a moment ago, for a reader that keeps no version.
+    package func whole() -> (version: UInt64, states: [LiveState]) { (version, states(after: 0)) }
+
+    private func states(after seen: UInt64) -> [LiveState] {
+        let gone = ended.filter { $0.version > seen }
+        let alive = lines.values.filter { $0.version > seen }.map { ($0.version, $0.tracker.live) }
+        return (gone.map { ($0.version, $0.state) } + alive).sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// An element at once and after each change, conflated; ``changes(after:)`` shows what changed.

@@ -103,10 +103,14 @@ struct WidgetReading {
     /// The client has connected, so the daemon is alive; it keeps no file where anybody may put one.
     mutating func readSnapshot() -> Bool {
         let path = WireSnapshot.path(beside: client.socket)
-        guard bots == nil, !SmallFile.isInPublicFolder(path),
-            let bytes = try? SmallFile.read(path, limit: 16 << 20),
+        guard !SmallFile.isInPublicFolder(path), let bytes = try? SmallFile.read(path, limit: 16 << 20),
             let snapshot = try? WireCoding.decode(WireSnapshot.self, from: bytes), snapshot.v == 1
         else { return false }
+        if let bots {
+            known = bots.compactMap { name in (snapshot.bots?.first { $0.name == name }).map(BarBot.init) }
+            // Of one that is new, or does not exist, the daemon has the words.
+            return known.count == bots.count
+        }
         // A slot in the past that caused no new version was skipped: the daemon knows the next one.
         if let next = snapshot.next, next.at.moment < .now { return false }
         lives = Dictionary(snapshot.tasks.map { ($0.taskId, $0) }) { $1 }
@@ -181,6 +185,13 @@ struct WidgetReading {
         let status = try client.ask(Endpoints.status())
         guard let at = status.nextAt, let job = status.nextJob else { return nil }
         return NextSlots.line(job, at.moment, in: zone, at: .now)
+    }
+}
+
+extension BarBot {
+    /// The bot, as the snapshot shows it.
+    fileprivate init(_ bot: WireSnapshot.Bot) {
+        self.init(name: bot.name, status: bot.status, unread: bot.unread, lastMessage: bot.lastMessage)
     }
 }
 

@@ -51,6 +51,10 @@ import Tracking
         await board.end("a", .failed, reason: .exitCode, at: clock.now)
         let third = await board.changes(after: second.version)
         #expect(third.states.map(\.state) == [.completed, .failed])
+        // As a whole, for a reader that keeps no version; it takes nothing from those that do.
+        let whole = await board.whole()
+        #expect(whole.version == third.version && whole.states.map(\.task.id) == ["b", "a"])
+        #expect(await board.changes(after: second.version).states == third.states)
         #expect(await board.states().isEmpty)
         await ledger.close()
     }
