@@ -146,22 +146,13 @@ static inline struct cmsghdr *clinux_cmsg_next(struct msghdr *message, struct cm
     return CMSG_NXTHDR(message, header);
 }
 
-// `struct ucred` and `struct mmsghdr`, as the kernel lays them out.
+// `struct ucred`, as the kernel lays it out.
 
 struct clinux_ucred {
     pid_t pid;
     uid_t uid;
     gid_t gid;
 };
-
-struct clinux_mmsghdr {
-    struct msghdr header;
-    unsigned int length;
-};
-
-static inline int clinux_recvmmsg(int socket, struct clinux_mmsghdr *messages, unsigned int count, int flags) {
-    return (int)syscall(SYS_recvmmsg, socket, messages, count, flags, (void *)0);
-}
 
 static inline int clinux_so_peercred(void) { return SO_PEERCRED; }
 static inline int clinux_so_passcred(void) { return SO_PASSCRED; }

@@ -116,13 +116,11 @@ package enum LocalSocket {
     package static func receive(
         from socket: Descriptor, into buffer: inout [UInt8], received: inout [Descriptor], sender: inout Peer?
     ) throws(HostError) -> Descriptor.Reading {
-        var control = [UInt8](
-            repeating: 0,
-            count: clinux_cmsg_space(16 * 4) + clinux_cmsg_space(MemoryLayout<clinux_ucred>.size))
+        let room = clinux_cmsg_space(16 * 4) + clinux_cmsg_space(MemoryLayout<clinux_ucred>.size)
         var arrived: [Int32] = []
         var credentials: Peer?
         let count = unsafe buffer.withUnsafeMutableBytes { space in
-            unsafe withMessage(space, &control) { message in
+            unsafe withMessage(space, ancillary: room) { message in
                 let count = unsafe recvmsg(socket.raw, &message, Int32(MSG_CMSG_CLOEXEC))
                 if count >= 0 { (arrived, credentials) = unsafe ancillary(in: &message) }
                 return count
@@ -175,9 +173,9 @@ package enum LocalSocket {
     }
 
     private static func sendMessage(_ bytes: ArraySlice<UInt8>, _ socket: Int32, _ passing: Int32) -> Int {
-        var control = [UInt8](repeating: 0, count: clinux_cmsg_space(4))
-        return unsafe bytes.withUnsafeBytes { payload in
-            unsafe withMessage(UnsafeMutableRawBufferPointer(mutating: payload), &control) { message in
+        unsafe bytes.withUnsafeBytes { payload in
+            let bytes = unsafe UnsafeMutableRawBufferPointer(mutating: payload)
+            return unsafe withMessage(bytes, ancillary: clinux_cmsg_space(4)) { message in
                 if let header = unsafe clinux_cmsg_first(&message) {
                     unsafe header.pointee.cmsg_level = SOL_SOCKET
                     unsafe header.pointee.cmsg_type = clinux_scm_rights()
@@ -190,11 +188,15 @@ package enum LocalSocket {
         }
     }
 
-    /// Calls `body` with a message of these bytes, and of `control` beside them.
+    /// Calls `body` with a message of these bytes, and room for `ancillary` bytes of descriptors and credentials.
+    ///
+    /// The room is on the stack: a job may report some hundred thousand times a second.
     private static func withMessage(
-        _ bytes: UnsafeMutableRawBufferPointer, _ control: inout [UInt8], _ body: (inout msghdr) -> Int
+        _ bytes: UnsafeMutableRawBufferPointer, ancillary size: Int, _ body: (inout msghdr) -> Int
     ) -> Int {
-        unsafe control.withUnsafeMutableBytes { ancillary in
+        let alignment = MemoryLayout<cmsghdr>.alignment
+        return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: alignment) { ancillary in
+            unsafe ancillary.initializeMemory(as: UInt8.self, repeating: 0)
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 var message = unsafe msghdr()

@@ -85,7 +85,7 @@ final class RunOutputs {
     /// Reads a notify socket in the daemon's place; true when there may be more.
     @discardableResult func readNotifications(_ key: RunKey) -> Bool {
         guard let run = runs[key], let socket = run.pipes?.notifySocket,
-            let read = try? NotifyDatagrams.read(from: socket, of: key.run, into: &buffer.bytes)
+            let read = try? run.pipes?.notifyReader.read(from: socket, into: &buffer.bytes)
         else { return false }
         for datagram in read.datagrams { run.reports.add(.notify(key, datagram: datagram)) }
         return read.mayHaveMore

@@ -1,6 +1,7 @@
 import Glibc
 import Host
 import Performing
+import WardenProtocol
 
 /// One of the two streams a job writes to.
 ///
@@ -65,6 +66,7 @@ struct RunPipes {
     /// `NOTIFY_SOCKET`.
     var notifySocket: Descriptor
     var notifyPath: String
+    var notifyReader: NotifyReader
 }
 
 /// How much output may be copied to the daemon: 256 KiB a second, at once when it was quiet before.

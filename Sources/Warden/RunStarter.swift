@@ -129,7 +129,7 @@ struct RunStarter {
         let notify = try LocalSocket.bindDatagram(notifyPath, namingSenders: true)
         var pipes = RunPipes(
             output: output, isOutputWatched: order.isOutputWatched, progressPipe: progress.read,
-            notifySocket: notify, notifyPath: notifyPath)
+            notifySocket: notify, notifyPath: notifyPath, notifyReader: NotifyReader(run: order.key.run))
         if let size = order.pty {
             let (terminal, slave) = try PseudoTerminal.open(rows: size.rows, columns: size.columns)
             pipes.terminal = terminal

@@ -14,7 +14,8 @@ final class ClientLoop {
 
     /// The wardens, by the number of their sockets in the poll; at most one is not retired.
     var wardens: [UInt64: WardenLink] = [:]
-    private var notifySockets: [UInt64: (key: RunKey, socket: Descriptor)] = [:]
+    private var notifySockets: [UInt64: (key: RunKey, socket: Descriptor, reader: NotifyReader)] = [:]
+    private var notifyBuffer: [UInt8] = []
     private var lastToken: UInt64 = 0
     /// Wardens this process launched; collected when they end, so that none stays a zombie.
     private var children: [Int32] = []
@@ -220,7 +221,7 @@ final class ClientLoop {
     private func openNotifySocket(_ key: RunKey, from token: UInt64) {
         guard let socket = wardens[token]?.connection.takeDescriptor() else { return }
         lastToken += 1
-        notifySockets[lastToken] = (key, socket)
+        notifySockets[lastToken] = (key, socket, NotifyReader(run: key.run))
         if !isPaused { try? poll.add(socket.raw, lastToken) }
     }
 
@@ -231,8 +232,9 @@ final class ClientLoop {
 
     /// Passes on what a job reported; true when there may be more.
     @discardableResult private func readNotifications(_ token: UInt64) -> Bool {
-        guard let (key, socket) = notifySockets[token] else { return false }
-        guard let read = try? NotifyDatagrams.read(from: socket, of: key.run) else {
+        guard let (key, socket, _) = notifySockets[token] else { return false }
+        if notifyBuffer.isEmpty { notifyBuffer = NotifyReader.makeBuffer() }
+        guard let read = try? notifySockets[token]?.reader.read(from: socket, into: &notifyBuffer) else {
             closeNotifySocket(token)
             return false
         }

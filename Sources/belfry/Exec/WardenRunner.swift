@@ -17,6 +17,8 @@ final class WardenRunner: ExecRunner {
     private let pid: Int32
     private var runner: ClientConnection
     private var notifySocket: Descriptor?
+    private var notifyReader: NotifyReader
+    private var notifyBuffer = NotifyReader.makeBuffer()
     private let spool: Spool
     private var tracker: LiveTracker
     private var scanner = OutputScanner()
@@ -29,6 +31,7 @@ final class WardenRunner: ExecRunner {
         name = request.name ?? JobName.of(program: request.command.first ?? "")
         let id = UniqueID.v7(at: .now)
         key = RunKey(run: id, attempt: 1)
+        notifyReader = NotifyReader(run: id)
         let paths = Paths(.user)
         wardenDirectory = paths.runtime + "/x-" + id.suffix(12)
         let bot = request.bot ?? "belfry"
@@ -127,9 +130,8 @@ final class WardenRunner: ExecRunner {
     }
 
     private func readNotifications() {
-        guard let notifySocket, let read = try? NotifyDatagrams.read(from: notifySocket, of: key.run) else {
-            return
-        }
+        guard let notifySocket, let read = try? notifyReader.read(from: notifySocket, into: &notifyBuffer)
+        else { return }
         for datagram in read.datagrams { receive(datagram: datagram) }
     }
 
