@@ -147,6 +147,27 @@ import Testing
         #expect(text[shown.upperBound...].contains("\u{1B}]9;4;0\u{1B}\\"), "\(text)")
     }
 
+    @Test(arguments: Company.allCases)
+    func `gets a sequence whole that the command began and what it left behind ends`(
+        company: Company
+    ) async throws {
+        let belfry = try await company.home()
+        let gates = [try Gate("go", in: belfry.folder), try Gate("end", in: belfry.folder)]
+        try belfry.write(
+            #"printf 'a\033]9;4;'; (read line <go; printf '1;50\033\\rest\n') &"#, to: "left.sh")
+        try belfry.write(
+            "belfry exec --osc always -- sh left.sh; echo >go; read line <end", to: "outer.sh")
+        try belfry.write(#"[["wait","rest"],["run","echo >end"]]"#, to: "steps")
+        let answer = try await belfry.shell(
+            """
+            exec env TERM=xterm-256color LANG=C.UTF-8 '\(try PythonTools.interpreter())' \
+            '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" sh outer.sh
+            """)
+        withExtendedLifetime(gates) {}
+        let text = try answer.json()["text"].text ?? ""
+        #expect(text.contains("\u{1B}]9;4;1;50\u{1B}\\rest"), "\(text.debugDescription)")
+    }
+
     @Test func `is not sent it by the log of a run`() async throws {
         let belfry = try await Belfry.start(
             #"jobs: { bar: { schedule: manual, shell: "printf 'a\\033]9;4;1;42\\007b\\n'" } }"#)

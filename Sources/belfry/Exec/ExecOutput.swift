@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Host
 import TerminalView
+import Tracking
 
 /// Copies a command's streams to ours until each ends, or until only processes it left behind hold it open.
 final class ExecOutput {
@@ -13,7 +14,7 @@ final class ExecOutput {
     /// How many turns are left for a stream of which everything up to the command's end is in the pipe.
     private var turnsLeft: [Int: Int] = [:]
     /// Streams that are still open and hold nothing from before the command's end.
-    private(set) var rest: [Int: Descriptor] = [:]
+    private(set) var rest: [Int: OutputRest] = [:]
     /// What kept output from being written; that nobody reads it is no fault.
     private(set) var fault: (number: Int, error: HostError)?
 
@@ -113,7 +114,7 @@ final class ExecOutput {
     }
 
     private func setAside(_ number: Int) {
-        if let pump = pumps[number], pump.target != nil { rest[number] = pump.source }
+        if let rest = pumps[number]?.takeRest() { self.rest[number] = rest }
         finish(number)
     }
 
@@ -128,6 +129,13 @@ final class ExecOutput {
         poll.remove(pump.source.raw)
         if let target = pump.target { poll.remove(target) }
     }
+}
+
+/// The rest of a stream, for whoever copies it on.
+struct OutputRest {
+    let source: Descriptor
+    /// The beginning of a sequence that came out of it already and was not written.
+    var held: [UInt8]
 }
 
 /// Copies what comes out of a pipe to one of this process's own streams, byte for byte, never waiting for either; to a
@@ -159,9 +167,14 @@ struct OutputPump {
     private var waiting: ArraySlice<UInt8> = []
     private var buffer: [UInt8] = []
 
-    init(_ source: Descriptor, to target: Int32?, removing removal: PassedOutput.Removal = .nothing) {
+    /// Copies what comes out of `source`, after `held`.
+    init(
+        _ source: Descriptor, to target: Int32?, removing removal: PassedOutput.Removal = .nothing,
+        after held: [UInt8] = []
+    ) {
         self.source = source
         self.target = target
+        waiting = held[...]
         passing = PassedOutput(removing: removal)
         isTerminal = target.map { isatty($0) == 1 } ?? false
         splices = target.map(Descriptor.isPipe) ?? false
@@ -169,6 +182,11 @@ struct OutputPump {
 
     /// Whether what was copied ends with a whole character or sequence.
     var isBetween: Bool { waiting.isEmpty && passing.isBetween }
+
+    /// What is left of the stream for another process to copy, which begins with what is held here; nil: it goes nowhere.
+    mutating func takeRest() -> OutputRest? {
+        target == nil ? nil : OutputRest(source: source, held: passing.finish())
+    }
 
     /// Copies nothing from now on, and still empties the pipe.
     mutating func discard() {
@@ -250,19 +268,37 @@ enum OutputRelay {
     static func source(_ number: Int) -> Int32 { Int32(number) + 2 }
 
     /// Starts it for these streams, by number.
-    static func leave(_ streams: [Int: Descriptor]) throws(HostError) {
+    static func leave(_ streams: [Int: OutputRest]) throws(HostError) {
         let nothing = try Descriptor.open("/dev/null", O_RDWR)
         var (sources, targets) = ([nothing, nothing], [nothing, nothing])
-        for (number, source) in streams {
-            sources[number - 1] = source
+        for (number, rest) in streams {
+            sources[number - 1] = rest.source
             targets[number - 1] = try Descriptor.duplicate(of: Int32(number))
         }
+        let words = streams.sorted { $0.key < $1.key }.map { RelayedStream(number: $0, held: $1.held).text }
         let program = ChildProgram(
-            path: try Machine.executablePath(),
-            arguments: ["belfry", command] + streams.keys.sorted().map(String.init),
+            path: try Machine.executablePath(), arguments: ["belfry", command] + words,
             environment: Machine.environment, folder: "/", descriptors: [nothing] + targets + sources)
         _ = try program.start()
     }
+}
+
+/// A stream as ``OutputRelay`` names it to its process: `1`, or `2:G105` with what is written before the rest (Base64).
+struct RelayedStream: Hashable, ExpressibleByArgument {
+    var number: Int
+    var held: [UInt8]
+
+    init(number: Int, held: [UInt8]) { (self.number, self.held) = (number, held) }
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":", maxSplits: 1)
+        guard let first = parts.first, let number = Int(first),
+            let held = Base64.decode(parts.count > 1 ? String(parts[1]) : "")
+        else { return nil }
+        (self.number, self.held) = (number, held)
+    }
+
+    var text: String { held.isEmpty ? "\(number)" : "\(number):\(Base64.encode(held))" }
 }
 
 /// See ``OutputRelay``, which starts it.
@@ -272,13 +308,14 @@ struct OutputRelayCommand: ParsableCommand {
         shouldDisplay: false)
 
     @Argument(help: "The streams, 1 and 2.")
-    var streams: [Int]
+    var streams: [RelayedStream]
 
     func validate() throws {
-        let isOpen = streams.allSatisfy {
+        let numbers = streams.map(\.number)
+        let isOpen = numbers.allSatisfy {
             (1...2).contains($0) && Descriptor.isPipe(OutputRelay.source($0))
         }
-        guard isOpen, Set(streams).count == streams.count else {
+        guard isOpen, Set(numbers).count == numbers.count else {
             throw ValidationError("belfry exec starts this itself")
         }
     }
@@ -286,12 +323,13 @@ struct OutputRelayCommand: ParsableCommand {
     func run() throws {
         Signals.ignoreBrokenPipes()
         var pumps: [Int: OutputPump] = [:]
-        for number in streams {
-            pumps[number] = OutputPump(Descriptor(owning: OutputRelay.source(number)), to: Int32(number))
+        for stream in streams {
+            let source = Descriptor(owning: OutputRelay.source(stream.number))
+            pumps[stream.number] = OutputPump(source, to: Int32(stream.number), after: stream.held)
         }
         let poll = try EventPoll()
         let output = try ExecOutput(pumps, on: poll)
-        var open = Set(streams)
+        var open = Set(streams.map(\.number))
         while !output.isDone {
             for ready in try poll.wait() { serve(ready.token, output) }
             if let fault = output.fault, open.contains(fault.number) {
@@ -306,7 +344,7 @@ struct OutputRelayCommand: ParsableCommand {
     }
 
     private func serve(_ token: UInt64, _ output: ExecOutput) {
-        for number in streams {
+        for number in streams.map(\.number) {
             if token == ExecOutput.source(number) { _ = output.copy(number) }
             if token == ExecOutput.room(number) { _ = output.resume(number) }
         }
