@@ -22,6 +22,8 @@ public struct PushGovernor: Hashable, Sendable {
         case change
         /// Nothing is new, but what is shown would be out of date.
         case stale
+        /// The phone ends what it shows soon, with the last state that it was sent.
+        case life
     }
 
     /// A push that is due.
@@ -40,6 +42,9 @@ public struct PushGovernor: Hashable, Sendable {
     static let refill = Duration.seconds(450)
     /// So long before what is shown gets old, it is pushed again.
     static let staleMargin = Duration.seconds(30)
+
+    /// A phone ends an activity after eight hours; so long after the start of the run its last state is pushed.
+    public static let longestLife = Duration.seconds(7 * 3600 + 45 * 60)
 
     private var tokens = burst
     private var countedAt: Moment?
@@ -61,16 +66,29 @@ public struct PushGovernor: Hashable, Sendable {
     public func nextPush(of live: LiveState) -> Moment? {
         guard let pushed, let pushedAt, !pushed.state.isEnded else { return nil }
         let earliest = pushedAt + Self.gap
-        if isOther(live, than: pushed) { return earliest }
-        // What is shown gets old then; where nothing came since, there is nothing to push in its place.
-        guard live.staleAt != pushed.staleAt else { return nil }
-        return pushed.staleAt.map { max(earliest, $0 - Self.staleMargin) }
+        var next = live.startedAt.map { $0 + Self.longestLife }.flatMap { $0 > pushedAt ? $0 : nil }
+        if isOther(live, than: pushed) {
+            next = min(next ?? earliest, earliest)
+        } else if live.staleAt != pushed.staleAt, let staleAt = pushed.staleAt {
+            // What is shown gets old then; where nothing came since, there is nothing to push in its place.
+            let renewal = max(earliest, staleAt - Self.staleMargin)
+            next = min(next ?? renewal, renewal)
+        }
+        return next
+    }
+
+    /// Whether the phone has ended, or is about to end, what it shows of the run.
+    private func isPastLife(_ live: LiveState, at now: Moment) -> Bool {
+        live.startedAt.map { now - $0 >= Self.longestLife } ?? false
     }
 
     private func cause(_ live: LiveState, at now: Moment) -> Cause? {
-        guard let pushed, let pushedAt else { return live.state.isEnded ? .end : .start }
+        guard let pushed, let pushedAt else {
+            return live.state.isEnded ? .end : isPastLife(live, at: now) ? .life : .start
+        }
         guard !pushed.state.isEnded else { return nil }
         if live.state.isEnded { return .end }
+        if isPastLife(live, at: now), !isPastLife(live, at: pushedAt) { return .life }
         if (live.state == .blocked) != (pushed.state == .blocked) || live.blockedKind != pushed.blockedKind {
             return .blocked
         }

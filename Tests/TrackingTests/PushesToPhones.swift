@@ -57,6 +57,28 @@ import Testing
         #expect(governor.push(state, at: at(90))?.cause == .stale)
     }
 
+    @Test func `ends on the phone before that ends it by itself, however silent the run is`() {
+        let life = (7 * 60 + 45) * 60.0
+        var governor = PushGovernor()
+        var state = live(progress: 0.5)
+        state.startedAt = at(0)
+        _ = governor.push(state, at: at(0))
+        #expect(governor.nextPush(of: state) == at(life))
+        #expect(governor.push(state, at: at(life - 1)) == nil)
+        // Whatever was pushed a moment before.
+        state.progress = 0.6
+        #expect(governor.push(state, at: at(life - 1))?.cause == .change)
+        #expect(governor.nextPush(of: state) == at(life))
+        #expect(governor.push(state, at: at(life)) == .init(cause: .life, isUrgent: true))
+        #expect(governor.nextPush(of: state) == nil)
+        #expect(governor.push(state, at: at(life + 60)) == nil)
+        // A daemon that was started later than that has pushed nothing yet.
+        var other = PushGovernor()
+        #expect(other.push(state, at: at(life + 60))?.cause == .life)
+        state.state = .completed
+        #expect(governor.push(state, at: at(life + 90))?.cause == .end)
+    }
+
     /// Eight hours of a job that does what it can to be pushed: blocks, goes on, and moves its finish about.
     @Test(arguments: [UInt64(1), 2, 3])
     func `is urgent twelve times an hour at most, all day, and its end always comes`(seed: UInt64) {

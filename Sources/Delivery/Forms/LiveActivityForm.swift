@@ -34,13 +34,16 @@ package struct LiveActivityForm: HTTPForm {
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let run = bulletin.object("run")
         let push = run == nil ? "alert" : "liveactivity"
+        let isOfProgress =
+            EventType(rawValue: bulletin.matter.type) == .runProgress
+            && run.map { !Self.isTooOld($0, at: bulletin.at) } ?? true
         let body = JSON.object([
             "aps": run.map { activity(bulletin, $0) } ?? .object(["alert": alert(bulletin)])
         ])
         return JSON.object([
             "type": .string(push), "collapse": .string(bulletin.sequence),
             // Pushes of progress don't count against the phone's budget.
-            "priority": EventType(rawValue: bulletin.matter.type) == .runProgress ? .int(5) : nil,
+            "priority": isOfProgress ? .int(5) : nil,
             "payload": body,
         ]).bytes
     }
@@ -48,15 +51,16 @@ package struct LiveActivityForm: HTTPForm {
     private func activity(_ bulletin: Bulletin, _ run: JSON) -> JSON {
         let event = EventType(rawValue: bulletin.matter.type)
         let isStart = event == .runStarted
-        let isTooOld =
-            (run["startedAt"]?.text).flatMap { try? Moment(iso8601: $0) }
-            .map { bulletin.at - $0 >= Self.longestLife } ?? false
+        let isTooOld = Self.isTooOld(run, at: bulletin.at)
         let isAtWork = isStart || !isTooOld && (event == .runBlocked || event == .runProgress)
-        let staleAt = (run["live"]?["staleAt"]?.text).flatMap { try? Moment(iso8601: $0) }
-        // APNs drops an update that is older than the last one.
+        let staleAt = Self.moment(run["live"]?["staleAt"])
         let now = bulletin.at.seconds
+        // The phone drops an update that is not younger than the last one, in whole seconds: what comes later in the life
+        // of a run is younger by a second, also within one.
+        let started = Self.moment(run["startedAt"]).map { $0.seconds + 1 } ?? now
+        let order: Int64 = isStart || event == .runProgress && isAtWork ? 0 : isAtWork ? 1 : 2
         return .object([
-            "timestamp": .int(now),
+            "timestamp": .int((isStart ? now : max(now, started)) + order),
             "event": .string(isStart ? "start" : isAtWork ? "update" : "end"),
             "content-state": state(bulletin, run, isAtWork: isAtWork),
             "attributes-type": isStart ? .string(attributes) : nil,
@@ -71,6 +75,15 @@ package struct LiveActivityForm: HTTPForm {
         ])
     }
 
+    /// Whether the system is about to end the activity, so that it is ended with its last state.
+    private static func isTooOld(_ run: JSON, at now: Moment) -> Bool {
+        moment(run["startedAt"]).map { now - $0 >= PushGovernor.longestLife } ?? false
+    }
+
+    private static func moment(_ value: JSON?) -> Moment? {
+        (value?.text).flatMap { try? Moment(iso8601: $0) }
+    }
+
     /// The phone's model of a task.
     private func state(_ bulletin: Bulletin, _ run: JSON, isAtWork: Bool) -> JSON {
         let live = run["live"]
@@ -80,6 +93,9 @@ package struct LiveActivityForm: HTTPForm {
             "progress": bulletin.standing == .over ? .int(1) : live?["progress"],
             "status": .string(status),
             "timeRemaining": isAtWork ? live?["timeRemaining"] : nil,
+            // Whole seconds since 1970: what the phone counts down to by itself.
+            "etaEpoch": isAtWork ? Self.moment(live?["etaAt"]).map { .int($0.seconds) } : nil,
+            "startedEpoch": Self.moment(run["startedAt"]).map { .int($0.seconds) },
             "botName": .string(FormText.fit(bulletin.notice.bot, to: 100, in: .bytes)),
             "message": .string(FormText.fit(bulletin.notice.body, to: Self.longestText, in: .bytes)),
         ])
@@ -117,8 +133,6 @@ package struct LiveActivityForm: HTTPForm {
     private static let longestText = 600
     /// Seconds.
     private static let shownAfterEnd: Int64 = 900
-    /// The system ends an activity after eight hours; it is ended with its last state before.
-    private static let longestLife = Duration.seconds(7 * 3600 + 45 * 60)
 
     private static let hints = [
         "BadDeviceToken": "the relay has the token of another app, or of another environment",

@@ -50,7 +50,7 @@ package actor ProgressKeeper: Keeper {
         for live in states where live.state.isUnderWay {
             var governor = governors[live.task.id] ?? PushGovernor()
             switch governor.push(live, at: now)?.cause {
-            case .finish, .change, .stale:
+            case .finish, .change, .stale, .life:
                 let run = Fact.Run(job: live.task.name, id: live.task.id, bot: live.task.botID)
                 // Whoever is sent the event is sent this state.
                 due += [

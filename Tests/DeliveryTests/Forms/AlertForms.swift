@@ -99,4 +99,43 @@ import Tracking
         let word = form.sent(Sample.messages(["hi"]))
         #expect(word["apns-push-type"] == "alert" && word.json?["aps"]?["alert"]?["body"]?.text == "hi")
     }
+
+    /// What a Live Activity is pushed of a run that started at noon, so many seconds later.
+    private func aps(_ fact: Fact, after seconds: Double) throws -> (priority: String?, aps: JSON) {
+        let live = JSON.object([
+            "progress": .double(0.5), "etaAt": .string((Sample.noon + .seconds(90_000)).iso8601),
+            "staleAt": .string((Sample.noon + .seconds(90_000)).iso8601),
+        ])
+        let bulletin = Sample.event(
+            fact, at: Sample.noon + .milliseconds(Int64(seconds * 1000)),
+            run: ["startedAt": .string((Sample.noon + .milliseconds(100)).iso8601), "live": live])
+        let request = try Sample.liveActivity().sent(bulletin)
+        return (request["apns-priority"], try #require(request.json?["aps"]))
+    }
+
+    @Test func `is a Live Activity that ends before the phone ends it, and has whole seconds to count down to`()
+        throws
+    {
+        let life = Double(7 * 3600 + 45 * 60)
+        let before = try aps(.runProgress(Sample.run), after: life)
+        #expect(before.priority == "5" && before.aps["event"]?.text == "update")
+        #expect(before.aps["content-state"]?["status"]?.text == "running")
+        #expect(before.aps["content-state"]?["startedEpoch"]?.int == Int(Sample.noon.seconds))
+        #expect(before.aps["content-state"]?["etaEpoch"]?.int == Int(Sample.noon.seconds) + 90_000)
+        #expect(before.aps["stale-date"] != nil && before.aps["dismissal-date"] == nil)
+        for fact in [Fact.runProgress(Sample.run), .runBlocked(Fact.Blocked(Sample.run, kind: .question))] {
+            let after = try aps(fact, after: life + 0.1)
+            #expect(after.priority == "10" && after.aps["event"]?.text == "end")
+            #expect(after.aps["dismissal-date"]?.int == Int(Sample.noon.seconds) + Int(life) + 900)
+            #expect(after.aps["stale-date"] == nil && after.aps["content-state"]?["progress"]?.double == 0.5)
+        }
+    }
+
+    @Test func `is a Live Activity whose every update is younger than the last, also of a short run`() throws {
+        let times = try [
+            (Fact.runStarted(Sample.run), 0.1), (.runProgress(Sample.run), 0.2),
+            (.runBlocked(Fact.Blocked(Sample.run, kind: .question)), 0.3), (.runFailed(Fact.End(Sample.run, reason: .exitCode)), 0.4),
+        ].map { try aps($0, after: $1).aps["timestamp"]?.int ?? 0 }
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+    }
 }

@@ -56,7 +56,16 @@ enum Sample {
         return bulletin
     }
 
-    private static let run = Fact.Run(job: "backup", id: runID, bot: "ops")
+    static let run = Fact.Run(job: "backup", id: runID, bot: "ops")
+
+    /// What is sent of a run, as an event of its own, at this moment of its life.
+    static func event(_ fact: Fact, at moment: Moment, run: KeyValuePairs<String, JSON?>) -> Bulletin {
+        let item = JobItem(job: "backup", bot: "ops")
+            .version(of: JobFact(run: 7, state: .running, at: moment), at: moment, policy: policy)
+        var bulletin = bulletin(fact, item, run: run)
+        bulletin.at = moment
+        return bulletin
+    }
 
     private static func bulletin(
         _ fact: Fact, _ item: ItemSnapshot, run: KeyValuePairs<String, JSON?>
