@@ -17,6 +17,8 @@ package struct JobField: Sendable {
     package var group = JobFieldGroup.process
     /// Its option of `job add` and `job edit`, without the dashes; nil: it has none.
     package var option: String?
+    /// What help calls the value of its option; nil: as all values of its form are called.
+    package var value: String?
     /// Its name among the policies that the API shows; nil: it is none of them.
     package var policy: String?
     /// Its name in a draft, which the API takes; nil: only a file sets it.
@@ -35,13 +37,13 @@ package struct JobField: Sendable {
     /// A field, called in the API as in a file, but without `retry.`, and with `Ms` where it is a duration.
     package init(
         _ key: String, _ form: JobForm, _ place: JobPlace, _ doc: String, option: String? = nil,
-        draft: String? = nil, isRemovable: Bool = false,
+        value: String? = nil, draft: String? = nil, isRemovable: Bool = false,
         check: @escaping @Sendable (JobSpec) -> JobFault? = { _ in nil },
         shown: (@Sendable (JSON) -> String?)? = nil
     ) {
         let path = key.hasPrefix("retry.") ? String(key.dropFirst("retry.".count)) : key
         let name = form.isDuration ? path + "Ms" : path
-        (self.key, self.form, self.doc, self.option) = (key, form, doc, option)
+        (self.key, self.form, self.doc, self.option, self.value) = (key, form, doc, option, value)
         (policy, self.draft) = (name, draft ?? name)
         (self.isRemovable, self.check, get, set) = (isRemovable, check, place.get, place.set)
         self.shown = shown ?? { policies in policies[name].map { "\(path): \(form.shown($0))" } }

@@ -64,7 +64,7 @@ package struct JobFields: Sendable {
         JobField(
             "url.url", .text(), .address,
             "Call this address; the answer's body is the output. Not together with a command or shell.",
-            option: "url", check: { $0.request?.addressFault }),
+            option: "url", value: "address", check: { $0.request?.addressFault }),
         JobField(
             "url.method", .choice(URLAction.methods), .request(\.method),
             "The method (default: GET; POST with a body).", option: "method", check: needsRequest),
@@ -96,11 +96,11 @@ package struct JobFields: Sendable {
         JobField(
             "overlap", .choice(OverlapPolicy.allCases.map(\.rawValue)), .word(\.overlap),
             "What to do when the previous run is still active: skip, queue-one, queue-all, replace or allow.",
-            option: "overlap"),
+            option: "overlap", value: "policy"),
         JobField(
             "catchUp.mode", .choice(CatchUpPolicy.Mode.allCases.map(\.rawValue)), .word(\.catchUp.mode),
             "Which slots missed while the daemon was down run later: none, latest or all.",
-            option: "catch-up", draft: "catchUp",
+            option: "catch-up", value: "policy", draft: "catchUp",
             shown: { policies in
                 let mode = policies[path: "catchUp.mode"]?.text ?? "none"
                 let limits = [
@@ -167,7 +167,7 @@ package struct JobFields: Sendable {
         JobField(
             "leftovers.then", .choice(LeftoverPolicy.Step.allCases.map(\.rawValue)), .word(\.leftovers.then),
             "What to do with processes that an earlier attempt left running: end or fail.",
-            option: "leftovers",
+            option: "leftovers", value: "policy",
             shown: { policies in
                 guard policies.hasRetry, let wait = policies.duration("leftovers.waitMs") else { return nil }
                 return policies[path: "leftovers.then"]?.text == "fail"
@@ -183,7 +183,7 @@ package struct JobFields: Sendable {
         JobField(
             "concurrency.key", .text(longest: 100), .concurrencyKey,
             "Run at most max (default: 1) runs with this key at a time; an empty key removes it.",
-            option: "concurrency", isRemovable: true, shown: { _ in nil }),
+            option: "concurrency", value: "key[=max]", isRemovable: true, shown: { _ in nil }),
         JobField(
             "concurrency.max", .number(1...1_000_000), .concurrencyMax,
             "How many runs with the key are active at a time.",
@@ -240,7 +240,7 @@ package struct JobFields: Sendable {
         JobField(
             "progress.read", .choice(ProgressReading.Tool.allCases.map(\.rawValue)), .at(\.progressTool),
             "The tool whose output is read for progress (default: any output that is clearly progress).",
-            option: "progress-read", isRemovable: true,
+            option: "progress-read", value: "tool", isRemovable: true,
             shown: { $0[path: "progress.read"]?.text.map { "progress read from: \($0)" } }),
         JobField(
             "progress.total", .size(least: 1), .at(\.progressTotal),

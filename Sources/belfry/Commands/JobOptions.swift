@@ -121,9 +121,7 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
         var parsing = SingleValueParsingStrategy.next
         switch row.form {
         case .choice(let words):
-            let policies = ["overlap", "catch-up", "leftovers"]
-            let last = row.option?.split(separator: "-").last.map { String($0) } ?? "word"
-            placeholder = policies.contains(row.option ?? "") ? "policy" : last == "read" ? "tool" : last
+            placeholder = row.option?.split(separator: "-").last.map(String.init) ?? "word"
             completion = .list(words)
         case .choices(let words): (placeholder, completion) = ("when", .list(words + ["none"]))
         case .number(let limits):
@@ -137,14 +135,12 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
         case .botName: (placeholder, completion) = ("bot", Completions.bots)
         case .list: placeholder = "list"
         case .words: placeholder = "command"
-        default:
-            if row.key == "concurrency.key" { placeholder = "key[=max]" }
-            if row.key == "url.url" { placeholder = "address" }
+        default: break
         }
         let standard = row.standard.map { "\(row.doc.dropLast()) (default: \(row.form.words($0)))." }
         return Option<JSON?>(
             name: name, parsing: parsing,
-            help: ArgumentHelp("\(standard ?? row.doc)", valueName: placeholder),
+            help: ArgumentHelp("\(standard ?? row.doc)", valueName: row.value ?? placeholder),
             completion: completion, transform: { try read($0, row) })
     }
 
