@@ -79,7 +79,9 @@ package struct BarContent: Hashable, Sendable {
         if first.state.isEnded { percent = nil }
         let mark = StateMark(first.state)
         let lead = hasGlyphs ? mark.glyph : mark.ascii
-        let others = shown.count > 1 ? " +\(shown.count - 1)" : ""
+        // Beside one at work, those that ended a moment ago are no others.
+        let count = first.state.isEnded ? shown.count : shown.count { !$0.state.isEnded }
+        let others = count > 1 ? " +\(count - 1)" : ""
         let figures = Self.figures(first, percent: percent, at: now)
         shortText =
             figures.first.map { "\(lead) \($0)" } ?? "\(lead) \(Self.name(first, cells: 8, hasGlyphs))"

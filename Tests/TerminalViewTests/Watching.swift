@@ -41,6 +41,25 @@ import Tracking
         #expect(!lines().contains { $0.contains("old") })
     }
 
+    @Test mutating func `shows runs that wait for their turn below those at work, until they begin or give way`()
+    {
+        fill()
+        model.update(waiting: [live("two#1", .queued, seq: 0), live("six#1", .scheduled, seq: 0)])
+        model.waits["two#1"] = "waits for copy#3"
+        let shown = lines()
+        let names = ["backup#7", "copy#3", "two#1", "six#1"]
+        let places = names.compactMap { name in shown.firstIndex { $0.contains(name) } }
+        #expect(places.count == 4 && places == places.sorted(), "\(shown)")
+        #expect(shown.contains { $0.contains("two#1") && $0.contains("waits for copy#3") }, "\(shown)")
+        // One begins: a list that is older than that does not take it back.
+        model.update(live("two#1", .running, progress: 0.5))
+        model.update(waiting: [live("two#1", .queued, seq: 0)])
+        #expect(lines().contains { $0.contains("two#1") && $0.contains("50%") })
+        #expect(!lines().contains { $0.contains("six#1") })
+        model.update(waiting: [])
+        #expect(model.active.map(\.task.run).contains("two#1"))
+    }
+
     @Test mutating func `shows the days where there is room for them`() {
         fill()
         model.strip = DayStrip(ends: [.init(at: at(-7200), state: .failed)], slots: [at(32_460)])

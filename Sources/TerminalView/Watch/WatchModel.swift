@@ -44,6 +44,9 @@ package struct WatchModel: Sendable {
         (self.traits, self.zone) = (traits, zone)
     }
 
+    /// Whether this run waits for its turn, as far as is known.
+    package func isWaiting(_ id: String) -> Bool { runs.contains { $0.task.id == id && $0.state.isBeforeStart } }
+
     /// The runs that are active.
     package var active: [LiveState] { runs }
 
@@ -58,6 +61,18 @@ package struct WatchModel: Sendable {
             return
         }
         if runs[index].order < live.order { runs[index] = live }
+    }
+
+    /// Takes the runs that wait for their turn, all there are; what is known of one that has begun stays.
+    ///
+    /// Their states have no number: the daemon's board has them from their start on.
+    package mutating func update(waiting lives: [LiveState]) {
+        let ids = Set(lives.map(\.task.id))
+        for live in runs where live.seq == 0 && !ids.contains(live.task.id) {
+            runs.removeAll { $0.task.id == live.task.id }
+            waits[live.task.id] = nil
+        }
+        lives.forEach { update($0) }
     }
 
     /// Takes the end of a run; returns the ends that leave the view by it and should be printed later.

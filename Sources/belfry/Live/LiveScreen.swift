@@ -63,15 +63,11 @@ final class LiveScreen {
 
     /// Shows what a run waits for before it starts; nothing of one that does not wait.
     func show(waiting run: WireRun) {
-        guard isForPeople, run.state.isBeforeStart, let id = run.id, let words = RunText.detail(run),
-            words != waits[id]
+        guard isForPeople, let live = LiveState(waiting: run), let words = RunText.detail(run),
+            words != waits[live.task.id]
         else { return }
+        let id = live.task.id
         waits[id] = words
-        let task = LiveTask(
-            id: id, botID: run.bot ?? "", run: run.name ?? run.job, name: run.job, botName: run.bot ?? "")
-        let live = LiveState(
-            task: task, attempt: run.attempt ?? 1, seq: 0, state: run.state,
-            updatedAt: run.queuedAt?.moment ?? .now)
         if traits.progress == .live {
             states[id] = states[id] ?? live
         } else if let line = printer.line(for: live, at: .now, detail: words) {
@@ -182,4 +178,16 @@ final class LiveScreen {
     }
 
     private static var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }
+}
+
+extension LiveState {
+    /// The state of a run that waits for its turn, of which the daemon has no live state; nil: it does not wait.
+    init?(waiting run: WireRun) {
+        guard run.state.isBeforeStart, let id = run.id else { return nil }
+        let task = LiveTask(
+            id: id, botID: run.bot ?? "", run: run.name ?? run.job, name: run.job, botName: run.bot ?? "")
+        self.init(
+            task: task, attempt: run.attempt ?? 1, seq: 0, state: run.state,
+            updatedAt: run.queuedAt?.moment ?? .now)
+    }
 }

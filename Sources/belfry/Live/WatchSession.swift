@@ -33,6 +33,8 @@ final class WatchSession {
     /// A list of jobs is read again after so long, and not sooner than after ``leastJobsAge``.
     private static let jobsAge = Duration.seconds(30)
     private static let leastJobsAge = Duration.seconds(1)
+    /// So many runs that wait are shown at most.
+    private static let waitingShown = 100
     private var jobsAreOld = true
     /// When the days were read last, and of which jobs.
     private var daysRead: (at: ContinuousClock.Instant, names: Set<String>)?
@@ -104,7 +106,7 @@ final class WatchSession {
             let now = Moment.now
             let size = TerminalSize(of: STDOUT_FILENO)
             var bytes = painter.paint(model.frame(at: now, size: size), size: size)
-            bytes += reports.update(model.active, at: now)
+            bytes += reports.update(model.active.filter { $0.seq > 0 }, at: now)
             StandardOutput.write(bytes)
         }
         lastDrawn = clock.now
@@ -154,12 +156,25 @@ final class WatchSession {
                 WatchJob(name: $0.name, nextAt: $0.nextAt?.moment, isPaused: $0.paused.isPaused)
             }
             (jobsRead, jobsAreOld) = (clock.now, false)
+            try readWaiting()
             try readDays()
         } catch {
             // A daemon that starts again is asked again.
             guard error.code.row.exitCode == 3 || error.code == .timedOut else { throw error }
             jobsRead = clock.now
         }
+    }
+
+    /// Reads which runs wait for their turn, and for what: of them the daemon has no live state.
+    private func readWaiting() throws(APIError) {
+        var query = RunsQuery()
+        query.states = [.scheduled, .queued]
+        query.limit = Self.waitingShown
+        let waiting = try client.ask(Endpoints.runs(query: query)).compactMap { run in
+            LiveState(waiting: run).map { ($0, RunText.detail(run)) }
+        }
+        model.update(waiting: waiting.map(\.0))
+        for (live, words) in waiting where model.isWaiting(live.task.id) { model.waits[live.task.id] = words }
     }
 
     /// Reads what ended since yesterday and what comes until tomorrow, where jobs are others than before, or it is old.
