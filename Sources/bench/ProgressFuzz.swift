@@ -21,10 +21,10 @@ enum ProgressFuzz {
             return { piece, now in piece.map { parser.receive($0, at: now) } ?? parser.finish() }
         }
         for tool in ProgressReading.Tool.allCases {
-            for total in [nil, 1000] {
-                guard NamedReader(ProgressReading(tool: tool, total: total)) != nil else { continue }
+            let totals = [nil, 1000].filter { NamedReader(ProgressReading(tool: tool, total: $0)) != nil }
+            for total in totals {
                 let name = "\(tool.rawValue)\(total == nil ? "" : ", with a total")"
-                try run(name, count / 2, seed, from: .parser) { () -> Parse in
+                try run(name, count / totals.count, seed, from: .parser) { () -> Parse in
                     var parser = NamedReader(ProgressReading(tool: tool, total: total))
                     return { piece, now in
                         (piece.map { parser?.receive($0, at: now) } ?? parser?.finish()) ?? []
@@ -32,7 +32,7 @@ enum ProgressFuzz {
                 }
             }
         }
-        try run("OSC 9;4 and 7501", count, seed, from: .osc) { () -> Parse in
+        try run("OSC 9;4, 7501 and 3008", count, seed, from: .osc) { () -> Parse in
             var parser = StatusSequences()
             return { piece, _ in piece.map { parser.receive($0) } ?? [] }
         }
@@ -197,6 +197,7 @@ enum ProgressFuzz {
         "62\n", "tar: Write checkpoint 1000\n", "62914560 bytes (63 MB, 60 MiB) copied, 1 s, 62 MB/s\r",
         "#5 12.3MB / 40MB 1.2s\n", "download:PROG {\"downloaded_bytes\":5,\"total_bytes\":9}\n", "日本語 50%\n",
         "\u{202E}evil 3/4\n", "#7 [build 2/5] RUN x\n", "#7 CACHED\n", "Step ", "Successfully built ",
-        "a1b2c3d4e5f6: Pull complete\n", "Progress: ", " % (",
+        "a1b2c3d4e5f6: Pull complete\n", "Progress: ", " % (", "\u{1B}]3008;start=", ";type=command", ";exit=failure",
+        "\u{1B}]3008;end=a1\u{1B}\\", "X_QUESTION=Ship it?\n", "X_CHOICES=yes,no\n", "X_UNIT=files\n",
     ].map { Array($0.utf8) }
 }
