@@ -67,4 +67,29 @@ import Testing
         try await belfry.run("run", "nap")
         try check(try await watch.next { $0["run"].text == "nap#9" && $0["etaAt"] != nil })
     }
+
+    @Test func `has a history that names the phase which got slow`() async throws {
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              pack:
+                schedule: manual
+                shell: |
+                  report() { printf '{"phase":"%s","progress":%s}\\n' "$1" "$2" > /proc/self/fd/$PROGRESS_FD; }
+                  report copy 0; sleep 1; report copy 1; report archive 0; sleep $(cat ~/length); report archive 1
+            """)
+        try belfry.write("1", to: "length")
+        for _ in 1...3 { try await belfry.run("run", "pack", "--follow", "--progress", "quiet") }
+        let few = try await belfry.run("job", "history", "pack", "--profile").text
+        #expect(few.hasPrefix("3 completed runs are known; 4 are needed"), "\(few)")
+        try belfry.write("20", to: "length")
+        try await belfry.run("run", "pack", "--follow", "--progress", "quiet")
+        let profile = try await belfry.json("job", "history", "pack", "--profile")
+        #expect(profile["parts"].list.map { $0["name"].text } == ["copy", "archive"], "\(profile)")
+        #expect(profile["slow"].text == "archive" && profile["runs"].integer == 4, "\(profile)")
+        let lines = try await belfry.run("job", "history", "pack", "--profile").lines
+        let slow = lines.first { $0.hasPrefix("archive") }
+        #expect(slow?.hasSuffix("times as long") == true, "\(lines)")
+        #expect(lines.last?.hasPrefix("\"archive\" got slow: ") == true, "\(lines)")
+    }
 }

@@ -72,6 +72,29 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `takes no profile of the last twenty completed runs, however old, and every other with its run`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            for number in 1...40 {
+                // Every fourth fails, and leaves nothing to learn from.
+                let state = number.isMultiple(of: 4) ? RunState.failed : .completed
+                var move = RunMove(run: "r\(number)", from: [.queued], attempt: 1, to: state)
+                (move.startedAt, move.endedAt) = (at(Double(number)), at(Double(number) + 0.5))
+                move.profile = state == .completed ? RunProfile(total: Double(number)) : nil
+                try await ledger.commit([
+                    .run("r\(number)", job: "backup", slot: Double(number)), .moveRun(move),
+                ])
+            }
+            let before = try await ledger.profiles(of: "backup", limit: 100).map(\.total)
+            #expect(before.count == 30 && before.last == 39)
+            #expect(try await prune(ledger, Retention(), at: at(1000) + .seconds(400 * 86_400)) == 10)
+            let after = try await ledger.profiles(of: "backup", limit: 100).map(\.total)
+            #expect(after == Array(before.suffix(20)))
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `stays where its cause may come again in this boot`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             for boot in ["b", "older"] {
