@@ -17,7 +17,7 @@ import Testing
         """
 
     /// What the run waits for, once it does.
-    private func wait(of run: String, _ kind: String, in belfry: Belfry) async throws -> JSON {
+    private func wait(of run: String, _ kind: String, in belfry: Belfry) async throws -> JSON? {
         try await belfry.until {
             try await belfry.json("run", "show", run)["waitsFor"]["kind"].text == kind
         }
