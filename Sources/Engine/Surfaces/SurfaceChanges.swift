@@ -84,12 +84,12 @@ struct SurfaceChanges {
                 .itemActed(
                     Fact.Action(
                         surface.item, on: channel, key: NoticeAction.replyKey,
-                        text: String(text.prefix(Self.longestReply))))),
+                        text: Self.kept(ofReply: text)))),
         ]
     }
 
-    /// Characters of a typed reply.
-    static let longestReply = 16_000
+    /// What is kept of a typed reply: 16,000 Unicode scalars, for a character may have as many as somebody likes.
+    static func kept(ofReply text: String) -> String { String(text.unicodeScalars.prefix(16_000)) }
 
     private func dismissal(of surface: SurfaceRecord) -> Change {
         event(.itemDismissed(Fact.Dismissal(surface.item, on: channel, revision: Int(surface.shown))))

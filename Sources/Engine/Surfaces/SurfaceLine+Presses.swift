@@ -113,7 +113,7 @@ extension SurfaceLine {
         let now = clock.now
         let message = Message(
             id: tools.makeID(), bot: bot, thread: thread, author: .user,
-            text: String(text.prefix(SurfaceChanges.longestReply)), at: now)
+            text: SurfaceChanges.kept(ofReply: text), at: now)
         var replied: String?
         if case .messages(_, let last)? = try await snapshot(of: surface.item)?.content {
             replied = last.last?.id

@@ -270,6 +270,35 @@ import Tracking
         }
     }
 
+    /// Letters, one letter with very many marks, markup, and marks that turn the direction of writing.
+    @Test(arguments: [
+        String(repeating: "a", count: 1 << 20), "e" + String(repeating: "\u{301}", count: 1 << 19),
+        "<b>yes</b> & \u{202E}on\u{202C} \u{1B}[2J",
+    ])
+    func `is answered once by a reply of any length and any characters`(reply: String) async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(
+            at: bus.address, "--capabilities", "actions,body,inline-reply")
+        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(
+            keepers: [.items, .surfaces, .questions], channels: [desk], hasRoutes: false
+        ) { tower in
+            var draft = asking()
+            (draft.choices, draft.takesText) = ([], true)
+            _ = try await tower.control.ask(draft)
+            let call = try #require(try await server.next())
+            try server.reply(reply, to: call.id)
+            try await tower.until { try await end(tower) != nil }
+            let answer = try #require(try await end(tower)?.answer)
+            #expect(answer == String(reply.unicodeScalars.prefix(16_000)))
+            #expect(try await server.next("CloseNotification")?.id == call.id)
+            await #expect(throws: EngineError.self) {
+                _ = try await tower.control.answer(Self.id, "other", by: "cli")
+            }
+            #expect(try await tower.eventTypes().filter { $0 == .questionAnswered }.count == 1)
+        }
+    }
+
     @Test func `without buttons says how to answer`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address, "--capabilities", "body")
