@@ -37,6 +37,11 @@ package protocol Ledger: JobReading, SlotReading, RunReading, BotReading, TalkRe
     /// be short and must not wait. Ends when the ledger is closed.
     func observeCommits(_ notify: @escaping @Sendable (Set<Station>) -> Void) -> Observation
 
+    /// Calls `notify` with what each commit from now on does to the outbox, on the thread that commits and before
+    /// ``commits()`` has it; commits that leave the outbox as it is are left out. `notify` must be short and must not
+    /// wait. Ends when the ledger is closed.
+    func observeOutbox(_ notify: @escaping @Sendable (OutboxNews) -> Void) -> Observation
+
     /// The state of the store now.
     var condition: StoreCondition { get }
 
@@ -77,6 +82,8 @@ package struct Commit: Hashable, Sendable {
     package var inserted: [Inserted]
     /// The ids of the runs that this commit passed over.
     package var passedOver: Set<String>
+    /// The outbox entries this commit inserted, in that order; one that was there already by the same cause is absent.
+    package var entries: [OutboxRecord] = []
 
     /// A run by its id, and the ordinal it was given.
     package struct Inserted: Hashable, Sendable {
@@ -101,6 +108,19 @@ package struct Commit: Hashable, Sendable {
     package var ordinals: [String: Int] {
         Dictionary(inserted.map { ($0.run, $0.ordinal) }) { _, newer in newer }
     }
+}
+
+/// What a commit did to the outbox.
+package struct OutboxNews: Sendable {
+    /// The entries that it added, in their order.
+    package var added: [OutboxRecord] = []
+    /// Whether it may have moved other entries: who sends them has to read them.
+    package var movesOthers = false
+
+    /// Whether nobody who sends entries has anything to do with it.
+    package var isEmpty: Bool { added.isEmpty && !movesOthers }
+
+    package init() {}
 }
 
 /// Why the ledger refused a list, a read or to be opened.

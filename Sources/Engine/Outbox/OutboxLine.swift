@@ -25,6 +25,9 @@ actor OutboxLine: Keeper {
     private var isRecalled = false
     private var underWay: Set<String> = []
     private let ends = Inbox<OutboxEnd>()
+    private let news: LineNews
+    /// Whether the ledger holds nothing of the line but what ``news`` has.
+    private var isClear = false
     /// Ends that the ledger could not take; recorded before anything else is sent.
     private var unsettled: [OutboxEnd] = []
     /// When what waits is weighed next, since boot; and whether this outage's overflow was reported.
@@ -39,6 +42,7 @@ actor OutboxLine: Keeper {
         self.tools = tools
         ledger = tools.ledger
         inHand = tools.activeConfiguration.inHand
+        news = LineNews(of: channel.name, inHand)
         loop = tools.makeLoop(for: channel, complaint: "the outbox can't be recorded")
     }
 
@@ -56,8 +60,10 @@ actor OutboxLine: Keeper {
                 group.cancelAll()
             }
         }
+        let (bell, news) = (loop.bell, news)
         return [
-            commitsThatTouch(.outbox), .each(inHand.taps()), sender,
+            .observing(ledger.observeOutbox { if news.add($0) { bell.ring() } }),
+            .each(inHand.taps()), sender,
             .each(tools.networkReturns.values(), setting: hasNetworkReturned),
         ]
     }
@@ -97,8 +103,8 @@ actor OutboxLine: Keeper {
         let now = clock.now
         var due: [OutboxRecord] = []
         var wakeAt: Moment?
-        let rewritings = inHand.rewritings
-        var line = try await ledger.outboxLine(of: channel.name, limit: Self.lookAhead)
+        guard let (found, rewritings) = try await lookAhead() else { return ([], nil) }
+        var line = found
         if let heldUntil = line.heldUntil {
             // What is released is looked at again: its commit rings.
             if heldUntil <= now { try await releaseHeld(at: now) } else { wakeAt = heldUntil }
@@ -151,6 +157,28 @@ actor OutboxLine: Keeper {
             }
         }
         return (due, wakeAt)
+    }
+
+    /// What stands first in the line, and how many rewritings had begun when that was so; nil: nothing does.
+    ///
+    /// Where all that is known to be in it was added since it was last looked at, it is not read.
+    private func lookAhead() async throws(LedgerError) -> (
+        line: (pending: [OutboxRecord], heldUntil: Moment?), rewritings: UInt64
+    )? {
+        let added = news.take()
+        let wasClear = isClear
+        isClear = false
+        if wasClear, let added {
+            isClear = added.entries.isEmpty
+            if isClear { return nil }
+            if let heads = OutboxRecord.heads(of: added.entries), heads.count <= Self.lookAhead {
+                return ((heads, nil), added.rewritings)
+            }
+        }
+        let rewritings = inHand.rewritings
+        let line = try await ledger.outboxLine(of: channel.name, limit: Self.lookAhead)
+        isClear = line.pending.isEmpty && line.heldUntil == nil
+        return (line, rewritings)
     }
 
     /// How often what waits is weighed while the channel fails.
@@ -362,44 +390,6 @@ actor OutboxLine: Keeper {
 private struct OutboxStart: Sendable {
     let entry: OutboxRecord
     let isWorking: Bool
-}
-
-/// How an attempt to send an entry ended.
-struct OutboxEnd: Sendable {
-    let entry: OutboxRecord
-    let result: Result<Receipt, DeliveryError>
-    /// Whether the channel was known to work when the entry was sent.
-    let wasWorking: Bool
-    /// How long the other side took.
-    var latency: Duration?
-    /// The head of what it answered to what failed.
-    var answer: String?
-
-    /// Whether we broke the attempt off.
-    var isBrokenOff: Bool {
-        if case .failure(let error) = result { error.reason == .stopping } else { false }
-    }
-
-    /// What happens to the entry; nothing when the attempt was broken off by us.
-    func changes(at now: Moment, policy: RetryPolicy, random: Double) -> [Change] {
-        let counted = OutboxMove(of: entry) {
-            $0.attempted(result, at: now, policy: policy, random: random) != .uncounted
-        }
-        guard var move = counted else { return [] }
-        switch result {
-        case .success(var receipt):
-            move.status = receipt.status
-            receipt.latency = latency
-            return [.moveOutbox(move), .insertReceipt(ReceiptRecord(outbox: entry.id, receipt: receipt))]
-        case .failure(let error):
-            move.status = error.status
-            move.lastError = error.sentence
-            let attempt = OutboxAttempt(
-                outbox: entry.id, number: move.nextAttempts, at: now, latency: latency, reason: error.reason,
-                status: error.status, error: error.sentence, answer: answer)
-            return [.moveOutbox(move), .insertOutboxAttempt(attempt)]
-        }
-    }
 }
 
 extension OutboxRecord {

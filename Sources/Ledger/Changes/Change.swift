@@ -216,6 +216,16 @@ extension Change {
         }
     }
 
+    /// Whether entries that are in the outbox already may have to be sent, or not any more, because of it.
+    package var movesOutbox: Bool {
+        switch self {
+        case .moveOutbox, .releaseOutbox, .parkOutbox, .discardOutbox, .supersedeHeld, .replayOutbox,
+            .rewriteOutbox, .putChannel, .putChannelEntry, .removeChannelEntry, .putSilence, .endSilence:
+            true
+        default: false
+        }
+    }
+
     /// Whether a bot may have to reply: a person says something, or a bot may be mentioned.
     package var mayAskForReply: Bool {
         guard case .insertMessage(let record) = self else { return false }

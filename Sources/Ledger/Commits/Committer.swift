@@ -26,6 +26,10 @@ extension CommittingLedger {
         committer.feed.observe(notify)
     }
 
+    package func observeOutbox(_ notify: @escaping @Sendable (OutboxNews) -> Void) -> Observation {
+        committer.outbox.observe(notify)
+    }
+
     package var condition: StoreCondition { committer.health.condition }
 
     package func conditions() -> AsyncStream<StoreCondition> { committer.health.conditions() }
@@ -41,6 +45,8 @@ extension CommittingLedger {
 package final class Committer: Sendable {
     let followers = Followers()
     let feed = Broadcast<Set<Station>> { $0.formUnion($1) }
+    /// Has observers alone: for them nothing is conflated.
+    let outbox = Broadcast<OutboxNews>()
     let health = StoreHealth()
     private let queue = CommitQueue()
     private let counter = TransactionCounter()
@@ -58,7 +64,8 @@ package final class Committer: Sendable {
     ) {
         if !store.hasReserve { health.note(.short) }
         let writer = Writer(
-            store, queue: queue, feed: feed, followers: followers, health: health, counter: counter)
+            store, queue: queue, feed: feed, outbox: outbox, followers: followers, health: health,
+            counter: counter)
         self.onWriter = onWriter
         work = { writer.work() }
         finish = { writer.finish() }
@@ -92,6 +99,7 @@ package final class Committer: Sendable {
         guard queue.shut() else { return false }
         await queue.drain()
         feed.end()
+        outbox.end()
         health.end()
         await withCheckedContinuation { done in
             onWriter { [finish] in

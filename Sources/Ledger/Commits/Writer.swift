@@ -7,6 +7,7 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
     private let store: Store
     private let queue: CommitQueue
     private let feed: Broadcast<Set<Station>>
+    private let outbox: Broadcast<OutboxNews>
     private let followers: Followers
     private let health: StoreHealth
     private let counter: TransactionCounter
@@ -18,13 +19,13 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
     private static var mostRounds: Int { 64 }
 
     init(
-        _ store: Store, queue: CommitQueue, feed: Broadcast<Set<Station>>, followers: Followers,
-        health: StoreHealth,
-        counter: TransactionCounter
+        _ store: Store, queue: CommitQueue, feed: Broadcast<Set<Station>>, outbox: Broadcast<OutboxNews>,
+        followers: Followers, health: StoreHealth, counter: TransactionCounter
     ) {
         self.store = store
         self.queue = queue
         self.feed = feed
+        self.outbox = outbox
         self.followers = followers
         self.health = health
         self.counter = counter
@@ -55,6 +56,7 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
         }
         note(failure)
         if case .syncFailed = failure { giveUp(failure) }
+        if !batch.outbox.isEmpty { outbox.publish(batch.outbox) }
         // First: whoever listens from the answer on hears of later commits alone.
         if !batch.touched.isEmpty { feed.publish(batch.touched) }
         batch.answer()
@@ -219,8 +221,8 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
     private func follow(_ turn: any Turn, _ batch: inout Batch) throws(LedgerError) {
         for _ in 0..<Self.mostRounds {
             let (outcome, changes) = try apply(.turn(turn))
-            guard case .success = outcome, !changes.isEmpty else { return }
-            batch.touch(changes)
+            guard case .success(let commit) = outcome, !changes.isEmpty else { return }
+            batch.touch(changes, by: commit)
             // Its cursor is at the newest event: it would find nothing more.
             if changes.contains(where: isAtEnd) { return }
         }
@@ -254,6 +256,8 @@ struct Batch {
     private var outcomes: [Result<Commit, LedgerError>] = []
     /// The stations whose rows were touched by what was accepted.
     private(set) var touched: Set<Station> = []
+    /// What was done to the outbox.
+    private(set) var outbox = OutboxNews()
     /// How many changes it holds.
     private(set) var changes = 0
 
@@ -265,25 +269,28 @@ struct Batch {
 
     /// Notes the outcome of the next list, in the order they were added, and the changes it was.
     mutating func note(_ outcome: Result<Commit, LedgerError>, of changes: [Change]) {
-        if case .success = outcome { touch(changes) }
+        if case .success(let commit) = outcome { touch(changes, by: commit) }
         outcomes.append(outcome)
     }
 
     /// Notes that these changes were made, too.
-    mutating func touch(_ changes: [Change]) {
+    mutating func touch(_ changes: [Change], by commit: Commit) {
         var last: Station?
         for change in changes {
             let station = change.station
             if let station, station != last { touched.insert(station) }
             if change.mayAskForReply { touched.insert(.replies) }
+            if change.movesOutbox { outbox.movesOthers = true }
             last = station
         }
+        outbox.added += commit.entries
     }
 
     /// The transaction failed, and with it every list.
     mutating func fail(_ error: LedgerError) {
         outcomes = lists.map { _ in .failure(error) }
         touched = []
+        outbox = OutboxNews()
     }
 
     /// Answers everybody who waits.

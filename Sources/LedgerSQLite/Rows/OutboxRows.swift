@@ -90,9 +90,10 @@ struct OutboxRows {
             """, in: database)
     }
 
-    func insert(_ entry: OutboxRecord) throws(StoreFailure) {
+    /// Returns false when an entry of that cause is there already.
+    func insert(_ entry: OutboxRecord) throws(StoreFailure) -> Bool {
         let held: String? = if let held = entry.held { try JSONText.encode(held) } else { nil }
-        try insert.run {
+        let changed = try insert.run {
             $0.put(entry.id)
             $0.put(entry.channel)
             $0.put(entry.cause)
@@ -111,6 +112,7 @@ struct OutboxRows {
             $0.put(entry.held?.reason.rawValue)
             $0.put(held)
         }
+        return changed > 0
     }
 
     func move(_ step: OutboxMove) throws(StoreFailure) {

@@ -363,7 +363,7 @@ final class StationRows {
         case .putItem(let item, let old): try talk.put(item, replacing: old)
         case .insertQuestion(let record): try questions.insert(record)
         case .closeQuestion(let id, let end): try questions.close(id, end)
-        case .insertOutbox(let entry): try outbox.insert(entry)
+        case .insertOutbox(let entry): if try outbox.insert(entry) { commit.entries.append(entry) }
         case .moveOutbox(let move): try outbox.move(move)
         case .releaseOutbox(let release): try outbox.release(release)
         case .parkOutbox(let park): try outbox.park(park)

@@ -58,6 +58,9 @@ struct ModelLedger: Sendable {
                 if let run = try next.apply(change) {
                     commit.inserted.append(Commit.Inserted(run.id, run.ordinal))
                 }
+                if case .insertOutbox(let entry) = change, next.outbox.last?.id == entry.id {
+                    commit.entries.append(entry)
+                }
             } catch {
                 return .failure(RefusedAt(index: index))
             }

@@ -1,3 +1,4 @@
+import Delivery
 import Grouping
 import Ledger
 import Synchronization
@@ -182,5 +183,33 @@ import Timeline
         await ledger.close()
         await observation.waitForEnd()
         #expect(seen.withLock(\.self) == [[.events]])
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `hands over the entries that a commit added to the outbox, and says whether others may have moved`(
+        _ backend: LedgerBackend
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try backend.open(in: folder)
+        let seen = Mutex<[OutboxNews]>([])
+        let observation = ledger.observeOutbox { news in seen.withLock { $0.append(news) } }
+        try await ledger.commit([.insertOutbox(.sample("o1")), .event(), .insertOutbox(.sample("o2"))])
+        // There already, by its cause; and nothing of the outbox at all.
+        var again = OutboxRecord.sample("o3")
+        again.cause = OutboxRecord.sample("o1").cause
+        try await ledger.commit([.insertOutbox(again)])
+        try await ledger.commit([.event()])
+        let move = OutboxMove(id: "o1", from: .pending, attempts: 0, to: .delivered, nextAttempts: 1)
+        try await ledger.commit([.moveOutbox(move), .insertOutbox(.sample("o4"))])
+        // What is refused was never there.
+        await #expect(throws: LedgerError.self) {
+            try await ledger.commit([.insertOutbox(.sample("o5")), .moveOutbox(move)])
+        }
+        await ledger.close()
+        await observation.waitForEnd()
+        let news = seen.withLock(\.self)
+        #expect(news.map { $0.added.map(\.id) } == [["o1", "o2"], ["o4"]])
+        #expect(news.map(\.movesOthers) == [false, true])
+        #expect(news.first?.added.first == .sample("o1"))
     }
 }

@@ -1,0 +1,76 @@
+import Delivery
+import Ledger
+import Synchronization
+
+/// What commits did to one line of the outbox since it was last looked at.
+///
+/// Between an event and its request nothing is read: the entry comes from the commit that added it.
+final class LineNews: Sendable {
+    /// Entries that were added, and nothing else happened.
+    struct Added: Sendable {
+        /// In their order.
+        var entries: [OutboxRecord] = []
+        /// How many rewritings had begun when the first of them was added; see ``EntriesInHand``.
+        var rewritings: UInt64
+    }
+
+    /// More than these are read again, so that none are kept here while a channel takes nothing.
+    private static let most = 64
+
+    private let channel: String
+    private let inHand: EntriesInHand
+    /// Nil: the line must be read.
+    private let added: Mutex<Added?>
+
+    /// Nothing is known of the line of this channel.
+    init(of channel: String, _ inHand: EntriesInHand) {
+        (self.channel, self.inHand) = (channel, inHand)
+        added = Mutex(nil)
+    }
+
+    /// Takes in what a commit did, on the thread that commits and before the next transaction begins.
+    ///
+    /// - Returns: whether it may be about the line.
+    func add(_ news: OutboxNews) -> Bool {
+        let entries = news.added.filter { $0.channel == channel }
+        guard news.movesOthers || !entries.isEmpty else { return false }
+        let rewritings = inHand.rewritings
+        added.withLock { added in
+            if news.movesOthers {
+                added = nil
+            } else if var known = added {
+                if known.entries.isEmpty { known.rewritings = rewritings }
+                known.entries += entries
+                added = known.entries.count > Self.most ? nil : known
+            }
+        }
+        return true
+    }
+
+    /// What was added since the last time; nil: the line must be read.
+    ///
+    /// What is read after this call holds all that came before it.
+    func take() -> Added? {
+        added.withLock { added in
+            defer { added = Added(rewritings: 0) }
+            return added
+        }
+    }
+}
+
+extension OutboxRecord {
+    /// Those of `added`, in the order in which they are sent, that nothing pending stands before in the line of their item,
+    /// or else of their run; nil: some are not to be sent now.
+    static func heads(of added: [OutboxRecord]) -> [OutboxRecord]? {
+        guard added.allSatisfy({ $0.state == .pending }) else { return nil }
+        var keys: Set<String> = []
+        let heads = added.filter { entry in (entry.item ?? entry.run).map { keys.insert($0).inserted } ?? true }
+        return heads.enumerated().sorted { one, other in
+            guard one.element.nextAt != other.element.nextAt else { return one.offset < other.offset }
+            guard let first = one.element.nextAt, let second = other.element.nextAt else {
+                return one.element.nextAt == nil
+            }
+            return first < second
+        }.map(\.element)
+    }
+}
