@@ -250,69 +250,7 @@ struct Reserve {
     }
 }
 
-/// Moves the write-ahead log into the database when no commit waits, instead of inside a commit.
-struct LogUpkeep {
-    /// The ledger's file.
-    private let path: String
-    /// Pages written to the log since it was last moved.
-    private var pages = 0
-
-    init(of path: String) { self.path = path }
-
-    /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default.
-    private static let idlePages = 1000
-    /// Pages after which it is moved in any case, 16 MB: a log that is written over costs half of one that grows.
-    private static let mostPages = 4000
-    /// The same while the disk is full: the log must not grow, or it uses up the reserve.
-    private static let shortPages = 32
-    /// The same while the disk is nearly full, 1 MB: when nothing else is left, what the log holds must fit into the
-    /// database within the reserve.
-    private static let tightPages = 256
-    /// A disk with less room than this is nearly full: four logs of the largest size.
-    private static let tightRoom: UInt64 = 64 << 20
-
-    /// Moves the log when it is time; called after each commit.
-    ///
-    /// - Returns: the failure of a sync, after which nothing may be written; any other one comes back.
-    mutating func maintain(_ database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
-        pages += Self.takePagesWritten(database)
-        let most = isShort ? Self.shortPages : isIdle ? Self.idlePages : Self.mostPages
-        guard pages >= most || pages >= Self.tightPages && isTight else { return nil }
-        pages = 0
-        do {
-            try database.checkpoint(.passive)
-            return nil
-        } catch {
-            let failure = StoreFailure(error)
-            return failure.isSyncFailure ? failure : nil
-        }
-    }
-
-    /// Whether the disk is nearly full.
-    private var isTight: Bool {
-        var disk = statvfs()
-        guard unsafe statvfs(path, &disk) == 0 else { return false }
-        return disk.room < Self.tightRoom
-    }
-
-    /// Empties the log before the file is closed.
-    ///
-    /// What can't be moved stays in the log and is found there.
-    static func truncate(_ database: Database) {
-        _ = try? database.checkpoint(.truncate)
-    }
-
-    /// The corresponding C function is `sqlite3_db_status` with `SQLITE_DBSTATUS_CACHE_WRITE`.
-    private static func takePagesWritten(_ database: Database) -> Int {
-        var pages: Int32 = 0
-        var highest: Int32 = 0
-        unsafe sqlite3_db_status(
-            database.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
-        return Int(pages)
-    }
-}
-
 extension statvfs {
     /// How many bytes programs without privileges may still write.
-    fileprivate var room: UInt64 { UInt64(f_bavail) * UInt64(f_frsize) }
+    var room: UInt64 { UInt64(f_bavail) * UInt64(f_frsize) }
 }

@@ -1,0 +1,92 @@
+import GRDB
+import GRDBSQLite
+import Glibc
+
+/// Moves the write-ahead log into the database when no commit waits, instead of inside a commit.
+struct LogUpkeep {
+    /// The ledger's file.
+    private let path: String
+    private var pace = LogPace()
+
+    init(of path: String) { self.path = path }
+
+    /// A disk with less room than this is nearly full: four logs of the largest size.
+    private static let tightRoom: UInt64 = 64 << 20
+
+    /// Moves the log when it is time; called after each commit.
+    ///
+    /// - Returns: the failure of a sync, after which nothing may be written; any other one comes back.
+    mutating func maintain(_ database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
+        let isDue = pace.note(
+            Self.takePagesWritten(database), at: .now, isIdle: isIdle, isShort: isShort, isTight: { [path] in Self.isTight(path) })
+        guard isDue else { return nil }
+        do {
+            try database.checkpoint(.passive)
+            return nil
+        } catch {
+            let failure = StoreFailure(error)
+            return failure.isSyncFailure ? failure : nil
+        }
+    }
+
+    /// Whether the disk that holds the file is nearly full.
+    private static func isTight(_ path: String) -> Bool {
+        var disk = statvfs()
+        guard unsafe statvfs(path, &disk) == 0 else { return false }
+        return disk.room < tightRoom
+    }
+
+    /// Empties the log before the file is closed.
+    ///
+    /// What can't be moved stays in the log and is found there.
+    static func truncate(_ database: Database) {
+        _ = try? database.checkpoint(.truncate)
+    }
+
+    /// The corresponding C function is `sqlite3_db_status` with `SQLITE_DBSTATUS_CACHE_WRITE`.
+    private static func takePagesWritten(_ database: Database) -> Int {
+        var pages: Int32 = 0
+        var highest: Int32 = 0
+        unsafe sqlite3_db_status(
+            database.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
+        return Int(pages)
+    }
+}
+
+/// Decides when the log is moved.
+///
+/// Pure: what was written in, whether it is time out.
+struct LogPace {
+    /// Pages after which a writer at rest moves the log: 4 MB, SQLite's own default.
+    static let restPages = 1000
+    /// Pages after which it is moved in any case, 16 MB: a log that is written over costs half of one that grows, and a page
+    /// that is written often is moved once.
+    static let mostPages = 4000
+    /// The same while the disk is full: the log must not grow, or it uses up the reserve.
+    static let shortPages = 32
+    /// The same while the disk is nearly full, 1 MB: when nothing else is left, what the log holds must fit into the
+    /// database within the reserve.
+    static let tightPages = 256
+    /// A writer is at rest when this long has passed between two commits: callers who wait for their answers and then
+    /// ask again leave it idle after each commit, and the next one waits for whatever it does meanwhile.
+    static let rest = Duration.milliseconds(20)
+
+    /// Pages written to the log since it was last moved.
+    private var pages = 0
+    private var lastCommit: ContinuousClock.Instant?
+
+    /// Notes a commit that wrote so many pages.
+    ///
+    /// - Returns: whether the log is moved now; it counts as moved then.
+    mutating func note(
+        _ written: Int, at now: ContinuousClock.Instant, isIdle: Bool, isShort: Bool, isTight: () -> Bool
+    ) -> Bool {
+        pages += written
+        let isAtRest = isIdle && lastCommit.map { now - $0 >= Self.rest } ?? true
+        lastCommit = now
+        let most = isShort ? Self.shortPages : isAtRest ? Self.restPages : Self.mostPages
+        guard pages >= most || pages >= Self.tightPages && isTight() else { return false }
+        pages = 0
+        return true
+    }
+}
