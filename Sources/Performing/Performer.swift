@@ -51,6 +51,10 @@ package protocol Performer: Sendable {
     /// The end of this attempt is in the ledger: its record may be forgotten. Not answered.
     func acknowledge(_ key: RunKey)
 
+    /// What the attempt reported up to this number is in the ledger: it need not be repeated after a crash of the daemon.
+    /// Not answered.
+    func acknowledgeReports(_ key: RunKey, through number: Int)
+
     /// Waits until events arrive that it has not reported before; one caller at a time.
     ///
     /// - Returns: false at the end, and when the task is canceled.
@@ -72,6 +76,9 @@ extension Performer {
     package func pause(_ key: RunKey) {}
 
     package func resume(_ key: RunKey) {}
+
+    /// Repeats no reports unless it says otherwise.
+    package func acknowledgeReports(_ key: RunKey, through number: Int) {}
 }
 
 /// What happened to the attempts in a performer's hands, in the order in which it happened.
@@ -86,11 +93,14 @@ package enum PerformerEvent: Hashable, Sendable {
     /// that is larger than the end of the last copy shows that copies were left out under pressure.
     case output(RunKey, offset: Int, bytes: [UInt8])
     /// A progress report as one line of JSON or text, at most 8 KiB, without the line's end.
-    case report(RunKey, line: [UInt8])
+    ///
+    /// One with a `number`, counted from 1 for each attempt, is repeated on every connection until it is acknowledged or
+    /// the attempt's end is; one without comes once.
+    case report(RunKey, line: [UInt8], number: Int? = nil)
     /// How far it is, as the performer itself knows.
     case progress(RunKey, ProgressReport)
-    /// Datagrams in the form of sd_notify(3), in order, each at most 8 KiB.
-    case notify(RunKey, datagrams: [[UInt8]])
+    /// Datagrams in the form of sd_notify(3), in order, each at most 8 KiB; one with a `number` as for a line.
+    case notify(RunKey, datagrams: [[UInt8]], number: Int? = nil)
     /// The attempt has read its input up to `end`, so that more may be sent. `isClosed`: it reads nothing any more,
     /// and nothing needs to be sent.
     case inputTaken(RunKey, end: Int, isClosed: Bool)

@@ -21,6 +21,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     package var parked: Parked?
     /// The time of this attempt in which the job could not work; absent where there was none.
     package internal(set) var idle: Idle?
+    /// The number of the last report of this attempt that is in it; absent where its performer numbers none.
+    package internal(set) var reported: Int?
     /// Where the run is in its life.
     public var state: RunState
     /// Why it is there, where there is more to say than the state does.
@@ -207,6 +209,7 @@ extension LiveState {
             writer.member("phase", phase)
             writer.member("progress", progress)
             writer.member("reason", reason?.rawValue)
+            writer.member("reported", reported)
             writer.member("seq", seq)
             writer.member("staleAt", staleAt)
             writer.member("startedAt", startedAt)

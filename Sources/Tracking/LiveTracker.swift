@@ -195,6 +195,11 @@ public struct LiveTracker: Sendable {
         return change
     }
 
+    /// Keeps the number of the last report that is in the state, for a daemon that goes on where this one was killed.
+    ///
+    /// Nobody sees it: it is written with the next change.
+    package mutating func note(reported number: Int) { live.reported = number }
+
     /// Keeps what the scanner of its output believes, for a daemon that goes on where this one was killed.
     ///
     /// Nobody sees it: it is written with the next change.

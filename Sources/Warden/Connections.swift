@@ -118,21 +118,29 @@ final class Connections {
     }
 
     /// Sends to the daemon how an attempt ended, after what it reported before.
-    func send(_ entry: Outcomes.Ended) {
-        for frame in entry.reports.frames { send(frame: frame) }
+    func send(_ entry: inout Outcomes.Ended) {
+        send(&entry.reports)
         send(.ended(entry.record))
     }
 
     /// Sends what a run reported to the daemon, unless there is none or too much waits.
     func sendReports(of run: Run) {
-        guard takesReports else { return }
-        for frame in run.reports.drain() { send(frame: frame) }
+        if takesReports { send(&run.reports) }
     }
+
+    private func send(_ reports: inout KeptReports) {
+        guard let daemon, let version = connections[daemon]?.version else { return }
+        for frame in reports.takeUnsent() { send(frame: frame) }
+        if version < Self.acknowledgingVersion { reports.forgetSent() }
+    }
+
+    private static let acknowledgingVersion =
+        WardenCommand.acknowledgeReports(RunKey(run: "", attempt: 0), through: 0).neededVersion
 
     /// Gives the daemon the run's notify socket; from now on the daemon reads it.
     func sendNotifySocket(_ socket: Descriptor, of run: Run) {
         // What was read while nobody listened comes first: the daemon's own reading is newer.
-        for frame in run.reports.drain() { send(frame: frame) }
+        send(&run.reports)
         send(frame: WardenMessage.notifySocket(run.key).frame, passing: socket)
     }
 
@@ -198,7 +206,9 @@ struct Connection {
     private static let crowded = 256 << 10
 
     let socket: Descriptor
-    var hasHello = false
+    /// What its hello named; nil before that.
+    private(set) var version: Int?
+    var hasHello: Bool { version != nil }
     /// It offers streams, and never sends hello.
     private(set) var isTerminal = false
     /// The streams offered so far, by number.
@@ -240,9 +250,9 @@ struct Connection {
         while let frame = try incoming.next() {
             guard let command = try WardenCommand(kind: frame.kind, frame.fields) else { continue }
             switch command {
-            case .hello:
+            case .hello(let version):
                 guard !hasHello, !isTerminal else { throw .outOfOrder }
-                hasHello = true
+                self.version = version
             case .offer(let stream):
                 guard !hasHello, key == nil, !received.isEmpty else { throw .outOfOrder }
                 isTerminal = true

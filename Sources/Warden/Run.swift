@@ -40,6 +40,7 @@ final class Run {
     /// Nil together with ``pipes``.
     var record: Descriptor?
     var reports = KeptReports()
+    var pace = DatagramPace()
     /// The connection of the terminal that is attached to it.
     var terminal: UInt64?
     /// A person at that terminal asked it to end.

@@ -70,36 +70,36 @@ final class RunOutputs {
         switch (try? pipe.read(into: &buffer.bytes)) ?? .end {
         case .bytes(let count):
             for line in run.pipes?.lines.split(buffer.bytes[..<count]) ?? [] {
-                run.reports.add(.report(key, line: line))
+                run.reports.add { .report(key, line: line, number: $0) }
             }
             return true
         case .wouldBlock: break
         case .end:
-            if let line = run.pipes?.lines.finish() { run.reports.add(.report(key, line: line)) }
+            if let line = run.pipes?.lines.finish() {
+                run.reports.add { .report(key, line: line, number: $0) }
+            }
             watches.remove(pipe.raw)
             run.pipes?.progressPipe = nil
         }
         return false
     }
 
-    /// Reads a notify socket in the daemon's place; true when there may be more.
-    @discardableResult func readNotifications(_ key: RunKey) -> Bool {
+    /// Reads a notify socket once; how many datagrams it had, and whether there may be more.
+    private func readNotifications(_ key: RunKey) -> (count: Int, mayHaveMore: Bool) {
         guard let run = runs[key], let socket = run.pipes?.notifySocket,
             let read = try? run.pipes?.notifyReader.read(from: socket, into: &buffer.bytes)
-        else { return false }
-        for datagram in read.datagrams { run.reports.add(.notify(key, datagram: datagram)) }
-        return read.mayHaveMore
+        else { return (0, false) }
+        for datagram in read.datagrams { run.reports.add { .notify(key, datagram: datagram, number: $0) } }
+        return (read.datagrams.count, read.mayHaveMore)
     }
 
-    /// A job reports: the daemon gets the socket and reads from now on; without one it is read here.
-    ///
-    /// Most jobs never report; theirs stays here.
+    /// A job reports: what it sends now and then is read here and kept until the daemon has saved it; the daemon gets the
+    /// socket of one that reports fast, and reads from then on.
     func serveNotifySocket(of key: RunKey) {
-        guard let run = runs[key], connections.daemon != nil else {
-            readNotifications(key)
-            return
-        }
-        guard let socket = run.pipes?.notifySocket else { return }
+        let count = readNotifications(key).count
+        guard let run = runs[key], run.pace.note(count, at: .sinceBoot), connections.daemon != nil,
+            let socket = run.pipes?.notifySocket
+        else { return }
         watches.remove(socket.raw, closesNext: false)
         connections.sendNotifySocket(socket, of: run)
     }
@@ -116,9 +116,11 @@ final class RunOutputs {
 
     /// The run ended: what is left of its reports, but no more of a process it left behind than a pipe holds.
     func readLastReports(of run: Run) {
-        for _ in 0..<64 where !readNotifications(run.key) { break }
+        for _ in 0..<64 where !readNotifications(run.key).mayHaveMore { break }
         for _ in 0..<64 where !readProgress(run.key) { break }
-        if let line = run.pipes?.lines.finish() { run.reports.add(.report(run.key, line: line)) }
+        if let line = run.pipes?.lines.finish() {
+            run.reports.add { .report(run.key, line: line, number: $0) }
+        }
     }
 
     // MARK: Sinks

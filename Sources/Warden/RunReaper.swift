@@ -152,9 +152,8 @@ final class RunReaper {
             // What begins in a group is a run's for as long as its record says that it is at work.
             if isOnRecord { groups.giveBack(group) } else { groups.remove(group, of: run.key.run) }
         }
-        let entry = Outcomes.Ended(record: record, reports: run.reports)
-        outcomes.add(entry)
-        connections.send(entry)
+        outcomes.add(Outcomes.Ended(record: record, reports: run.reports))
+        outcomes.send(run.key, to: connections)
         if let terminal = run.terminal { connections[terminal]?.send(WardenMessage.ended(record).frame) }
     }
 
@@ -226,6 +225,19 @@ final class Outcomes {
     /// All of them, in the order in which they ended.
     var inOrder: [Ended] { ended.values.sorted { $0.record.endedAt < $1.record.endedAt } }
 
+    /// Sends the daemon how this attempt ended; false when nothing is known of that.
+    @discardableResult func send(_ key: RunKey, to connections: Connections) -> Bool {
+        guard var entry = ended[key] else { return false }
+        connections.send(&entry)
+        ended[key] = entry
+        return true
+    }
+
+    /// Another daemon connected: it was sent nothing of what they reported.
+    func forgetConnection() {
+        for key in ended.keys { ended[key]?.reports.forgetConnection() }
+    }
+
     func add(_ entry: Ended) { ended[entry.record.key] = entry }
 
     /// Adds what an earlier warden saved in the state.
@@ -262,27 +274,67 @@ final class Outcomes {
     }
 }
 
-/// What a run reported while no daemon was connected: the newest 64 messages, at most 64 KiB.
+/// What a run reported and no daemon has acknowledged: the newest 64 reports, at most 64 KiB.
 ///
-/// Reports are levels: the last ones show where the run is, so the oldest are dropped first.
+/// Reports are levels: the last ones show where the run is, so the oldest are dropped first. What was sent is kept: a
+/// daemon that is killed had read it and perhaps not saved it.
 struct KeptReports {
     private static let most = 64
     private static let mostBytes = 64 << 10
 
-    private(set) var frames: [[UInt8]] = []
+    /// The frames of the reports up to ``last``, the newest at the end.
+    private var frames: [[UInt8]] = []
     private var bytes = 0
+    /// The number of the newest report.
+    private var last = 0
+    /// The number of the newest report that this daemon was sent.
+    private var sent = 0
 
-    var isEmpty: Bool { frames.isEmpty }
+    /// Whether there are reports that this daemon was not sent.
+    var hasUnsent: Bool { !frames.isEmpty && sent < last }
 
-    mutating func add(_ message: WardenMessage) {
-        let frame = message.frame
+    /// Adds the message that `make` returns for the number of the report.
+    mutating func add(_ make: (Int) -> WardenMessage) {
+        last += 1
+        let frame = make(last).frame
         frames.append(frame)
         bytes += frame.count
         while frames.count > Self.most || bytes > Self.mostBytes { bytes -= frames.removeFirst().count }
     }
 
-    mutating func drain() -> [[UInt8]] {
-        defer { self = KeptReports() }
-        return frames
+    /// The frames that this daemon was not sent, and now is.
+    mutating func takeUnsent() -> ArraySlice<[UInt8]> {
+        defer { sent = last }
+        return frames.suffix(last - sent)
+    }
+
+    /// Another daemon connected: it was sent nothing.
+    mutating func forgetConnection() { sent = 0 }
+
+    /// What was reported up to this number is in the ledger.
+    mutating func acknowledge(through number: Int) {
+        let kept = frames.suffix(max(0, last - number))
+        guard kept.count < frames.count else { return }
+        frames = Array(kept)
+        bytes = frames.reduce(0) { $0 + $1.count }
+    }
+
+    /// The daemon acknowledges no reports: what it was sent is forgotten.
+    mutating func forgetSent() { acknowledge(through: sent) }
+}
+
+/// How often a run sends datagrams: the daemon reads the socket of one that does so fast.
+struct DatagramPace {
+    /// So many in a second are what the warden keeps for a daemon that is killed before it saves them.
+    private static let most = 64
+
+    private var count = 0
+    private var begin = Duration.zero
+
+    /// Notes datagrams at a time since boot; whether there were more than ``most`` in the second that began before it.
+    mutating func note(_ datagrams: Int, at now: Duration) -> Bool {
+        if now - begin >= .seconds(1) { (count, begin) = (0, now) }
+        count += datagrams
+        return count > Self.most
     }
 }

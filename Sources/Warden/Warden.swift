@@ -215,7 +215,7 @@ extension Warden {
 
     /// Sends everything that has room.
     func flushConnections() {
-        for run in runs.values where !run.reports.isEmpty { connections.sendReports(of: run) }
+        for run in runs.values where run.reports.hasUnsent { connections.sendReports(of: run) }
         for id in connections.flush() { drop(id) }
     }
 
@@ -234,6 +234,7 @@ extension Warden {
         case .query(let key?): sendState(key)
         case .query(nil): sendEverything()
         case .acknowledge(let key): outcomes.acknowledge(key)
+        case .acknowledgeReports(let key, let number): runs[key]?.reports.acknowledge(through: number)
         case .input(let key, let offset, let bytes): streams.inputs.give(key, bytes, at: offset)
         case .closeInput(let key): streams.inputs.end(key)
         case .resize(let key, let size): streams.inputs.resize(key, size)
@@ -280,6 +281,8 @@ extension Warden {
         connections.welcome(id)
         if !folder.isRetired { inheritance.adopt(from: folder.retired) }
         connections.sendHello(runs: runs.count)
+        for run in runs.values { run.reports.forgetConnection() }
+        outcomes.forgetConnection()
         sendEverything()
     }
 
@@ -288,16 +291,14 @@ extension Warden {
             connections.send(run.startedMessage)
             connections.sendReports(of: run)
         }
-        for entry in outcomes.inOrder { connections.send(entry) }
+        for entry in outcomes.inOrder { outcomes.send(entry.record.key, to: connections) }
         connections.send(.caughtUp)
     }
 
     private func sendState(_ key: RunKey) {
         if let run = runs[key] {
             connections.send(run.startedMessage)
-        } else if let entry = outcomes[key] {
-            connections.send(entry)
-        } else {
+        } else if !outcomes.send(key, to: connections) {
             connections.send(.unknown(key))
         }
     }

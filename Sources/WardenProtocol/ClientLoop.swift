@@ -188,8 +188,10 @@ final class ClientLoop {
         case .refused(let key, let refusal, let text): arrived.append(.refused(key, refusal, text: text))
         case .output(let key, let offset, let bytes):
             arrived.append(.output(key, offset: offset, bytes: bytes))
-        case .report(let key, let line): arrived.append(.report(key, line: line))
-        case .notify(let key, let datagram): arrived.append(.notify(key, datagrams: [datagram]))
+        case .report(let key, let line, let number):
+            arrived.append(.report(key, line: line, number: number))
+        case .notify(let key, let datagram, let number):
+            arrived.append(.notify(key, datagrams: [datagram], number: number))
         case .notifySocket(let key): openNotifySocket(key, from: token)
         case .ended(let record):
             note(record.key, of: token)

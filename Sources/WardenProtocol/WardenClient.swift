@@ -6,7 +6,7 @@ import Timeline
 
 /// The daemon's side of the warden's socket: one thread that sends commands and brings events.
 ///
-/// Nothing here blocks a caller. The thread also reads the jobs' `NOTIFY_SOCKET`s, which the warden
+/// Nothing here blocks a caller. The thread also reads the `NOTIFY_SOCKET`s of jobs that report fast, which the warden
 /// hands over while a daemon is connected.
 package final class WardenClient: Sendable {
     /// What happens to runs, in order; one reader at a time.
@@ -92,6 +92,10 @@ extension WardenClient: Performer {
     package func resume(_ key: RunKey) { send(.resume(key)) }
 
     package func acknowledge(_ key: RunKey) { send(.acknowledge(key)) }
+
+    package func acknowledgeReports(_ key: RunKey, through number: Int) {
+        send(.acknowledgeReports(key, through: number))
+    }
 
     package func waitForEvents() async -> Bool { await queue.waitForNews() }
 

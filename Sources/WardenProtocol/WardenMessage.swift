@@ -15,6 +15,8 @@ package enum WardenCommand: Hashable, Sendable {
     case query(RunKey?)
     /// The outcome of this attempt is in the ledger: forget its record. Not answered.
     case acknowledge(RunKey)
+    /// What the attempt reported up to this number is in the ledger: forget those reports. Not answered.
+    case acknowledgeReports(RunKey, through: Int)
     /// Bytes for the run to read, the first of them at `offset` of all that it is given. Those that came
     /// before are passed over, so that a sender that lost its connection can continue after what was accepted.
     /// Answered by inputTaken as the run takes them; one that is further ahead than
@@ -52,6 +54,7 @@ extension WardenCommand {
         switch self {
         case .start(let order): order.neededVersion
         case .pause, .resume: 4
+        case .acknowledgeReports: 5
         case .hello, .cancel, .query, .acknowledge, .input, .closeInput, .resize, .signal, .retire, .offer,
             .attach,
             .endStream:
@@ -64,8 +67,9 @@ extension WardenCommand {
         switch self {
         case .hello, .query(nil), .retire, .offer, .attach, .endStream: nil
         case .start(let order): order.key
-        case .cancel(let key, _), .query(let key?), .acknowledge(let key), .input(let key, _, _),
-            .closeInput(let key), .resize(let key, _), .signal(let key, _), .pause(let key), .resume(let key):
+        case .cancel(let key, _), .query(let key?), .acknowledge(let key), .acknowledgeReports(let key, _),
+            .input(let key, _, _), .closeInput(let key), .resize(let key, _), .signal(let key, _),
+            .pause(let key), .resume(let key):
             key
         }
     }
@@ -116,6 +120,11 @@ extension WardenCommand {
         case .retire: return FieldWriter(kind: 10).frame()
         case .pause(let key): return Self.frame(11, key)
         case .resume(let key): return Self.frame(12, key)
+        case .acknowledgeReports(let key, let number):
+            var fields = FieldWriter(kind: 13)
+            fields.put(1, key)
+            fields.put(2, number)
+            return fields.frame()
         case .offer(let stream):
             var fields = FieldWriter(kind: 40)
             fields.put(1, stream)
@@ -159,6 +168,7 @@ extension WardenCommand {
         case 10: self = .retire
         case 11: self = .pause(try fields.key(1))
         case 12: self = .resume(try fields.key(1))
+        case 13: self = .acknowledgeReports(try fields.key(1), through: try fields.number(2))
         case 40: self = .offer(stream: try Self.stream(fields, kind))
         case 41:
             let token = try fields.text(1)
@@ -196,10 +206,13 @@ package enum WardenMessage: Hashable, Sendable {
     /// the end of the one before.
     case output(RunKey, offset: Int, bytes: [UInt8])
     /// A line written to its `PROGRESS_FD`, without the line's end.
-    case report(RunKey, line: [UInt8])
-    /// A datagram sent to its `NOTIFY_SOCKET` that the warden read itself.
-    case notify(RunKey, datagram: [UInt8])
-    /// Its `NOTIFY_SOCKET` comes with this message: from now on the daemon reads it.
+    ///
+    /// `number` counts the reports of the attempt that the warden read, from 1. Those that are not acknowledged are
+    /// repeated on every new connection, the newest 64 of them; nil of a warden of an older version, which repeats none.
+    case report(RunKey, line: [UInt8], number: Int? = nil)
+    /// A datagram sent to its `NOTIFY_SOCKET` that the warden read itself; `number` as for a line.
+    case notify(RunKey, datagram: [UInt8], number: Int? = nil)
+    /// Its `NOTIFY_SOCKET` comes with this message, as it reports fast: from now on the daemon reads it.
     case notifySocket(RunKey)
     /// The attempt ended. Repeated on every new connection until acknowledged.
     case ended(ExitRecord)
@@ -221,7 +234,7 @@ package enum WardenMessage: Hashable, Sendable {
 /// What a warden reports about itself when a daemon connects.
 package struct WardenHello: Hashable, Sendable {
     /// The version of this source; it rises with every addition.
-    package static let currentVersion = 4
+    package static let currentVersion = 5
 
     /// The version of the protocol it speaks.
     package var version: Int
@@ -289,8 +302,8 @@ extension WardenMessage {
             fields.put(2, offset)
             fields.put(3, bytes)
             return fields.frame()
-        case .report(let key, let line): return Self.frame(5, key, line)
-        case .notify(let key, let datagram): return Self.frame(6, key, datagram)
+        case .report(let key, let line, let number): return Self.frame(5, key, line, number)
+        case .notify(let key, let datagram, let number): return Self.frame(6, key, datagram, number)
         case .notifySocket(let key): return Self.frame(7, key, nil)
         case .ended(let record):
             var fields = FieldWriter(kind: 8)
@@ -337,8 +350,12 @@ extension WardenMessage {
             self = .refused(try fields.key(1), refusal, text: try fields.text(3))
         case 4:
             self = .output(try fields.key(1), offset: try fields.number(2), bytes: Array(try fields.bytes(3)))
-        case 5: self = .report(try fields.key(1), line: Array(try fields.bytes(2)))
-        case 6: self = .notify(try fields.key(1), datagram: Array(try fields.bytes(2)))
+        case 5:
+            self = .report(
+                try fields.key(1), line: Array(try fields.bytes(2)), number: fields.optionalNumber(3))
+        case 6:
+            self = .notify(
+                try fields.key(1), datagram: Array(try fields.bytes(2)), number: fields.optionalNumber(3))
         case 7: self = .notifySocket(try fields.key(1))
         case 8: self = .ended(try ExitRecord(fields))
         case 9: self = .unknown(try fields.key(1))
@@ -353,10 +370,13 @@ extension WardenMessage {
         }
     }
 
-    private static func frame(_ kind: UInt8, _ key: RunKey, _ bytes: [UInt8]?) -> [UInt8] {
+    private static func frame(
+        _ kind: UInt8, _ key: RunKey, _ bytes: [UInt8]?, _ number: Int? = nil
+    ) -> [UInt8] {
         var fields = FieldWriter(kind: kind)
         fields.put(1, key)
         if let bytes { fields.put(2, bytes) }
+        fields.put(3, ifKnown: number)
         return fields.frame()
     }
 }

@@ -51,6 +51,39 @@ import Timeline
         #expect(Set(sent.filter { $0.type != "run.progress" }.map(\.id)).count == 2)
     }
 
+    @Test func `leaves no report behind that it had read and not saved`() async throws {
+        let folder = try TemporaryFolder()
+        let (gate, go) = (try Gate(in: folder), try Gate("go", in: folder))
+        let belfry = try Belfry(
+            """
+            jobs:
+              long:
+                schedule: manual
+                env: { GATE: \(gate.path), GO: \(go.path) }
+                shell: |
+                  read line < "$GO"; echo '{"progress": 0.5, "message": "half"}' >&$PROGRESS_FD
+                  read line < "$GO"; systemd-notify --status=most X_PROGRESS=3/4
+                  read line < "$GATE"
+            """, in: folder)
+        try await belfry.start()
+        try await belfry.run("run", "long")
+        _ = try await belfry.events().event("run.started")
+        let watch = try belfry.feed("watch")
+        let holder = try await LedgerHolder(.writer, of: belfry)
+        for progress in [0.5, 0.75] {
+            try go.open()
+            // The daemon has read it, and nothing of it can be written.
+            _ = try await watch.next { $0["progress"].number == progress }
+        }
+        try await belfry.kill()
+        try await holder.release()
+        try await belfry.start()
+        let live = try await watch.next { $0["progress"].number == 0.75 }
+        #expect(live["message"].text == "most")
+        try gate.open()
+        #expect(try await belfry.ended("long#1")["state"].text == "completed")
+    }
+
     @Test func `never counts a run that ended meanwhile as running`() async throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)

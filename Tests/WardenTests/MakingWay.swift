@@ -49,7 +49,7 @@ import WardenProtocol
         try await release(warden, old.key.run)
         var said = false
         try await warden.until { event in
-            if case .notify(old.key, _) = event { said = true }
+            if case .notify(old.key, _, _) = event { said = true }
             if case .ended(let record) = event, record.key == old.key { return record.exitCode == 5 }
             return false
         }

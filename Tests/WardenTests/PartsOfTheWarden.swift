@@ -204,3 +204,87 @@ import Timeline
         #expect(predecessors.deadline != nil)
     }
 }
+
+@Suite struct `the reports that a warden keeps` {
+    private static let key = RunKey(run: "r", attempt: 1)
+
+    private func reports(_ count: Int, bytes: Int = 1) -> KeptReports {
+        var reports = KeptReports()
+        for _ in 0..<count { add(to: &reports, bytes: bytes) }
+        return reports
+    }
+
+    private func add(to reports: inout KeptReports, bytes: Int = 1) {
+        reports.add { .report(Self.key, line: [UInt8](repeating: 0x61, count: bytes), number: $0) }
+    }
+
+    /// The numbers of the reports that are sent now.
+    private func sent(_ reports: inout KeptReports) throws -> [Int] {
+        try reports.takeUnsent().map { bytes in
+            var buffer = FrameBuffer()
+            buffer.append(bytes[...])
+            let frame = try #require(try buffer.next())
+            guard case .report(_, _, let number?) = try WardenMessage(kind: frame.kind, frame.fields) else {
+                return 0
+            }
+            return number
+        }
+    }
+
+    @Test func `are sent once on a connection, and all of them on the next one`() throws {
+        var reports = reports(2)
+        let first = try sent(&reports)
+        #expect(first == [1, 2])
+        #expect(!reports.hasUnsent)
+        add(to: &reports)
+        #expect(reports.hasUnsent)
+        let second = try sent(&reports)
+        #expect(second == [3])
+        reports.forgetConnection()
+        let again = try sent(&reports)
+        #expect(again == [1, 2, 3])
+    }
+
+    @Test func `are gone once they are acknowledged, whatever was sent`() throws {
+        var reports = reports(4)
+        _ = reports.takeUnsent()
+        reports.acknowledge(through: 3)
+        // What was saved by an earlier daemon may be acknowledged once more.
+        reports.acknowledge(through: 1)
+        reports.forgetConnection()
+        let rest = try sent(&reports)
+        #expect(rest == [4])
+        reports.acknowledge(through: .max)
+        reports.forgetConnection()
+        #expect(!reports.hasUnsent)
+        let none = try sent(&reports)
+        #expect(none.isEmpty)
+    }
+
+    @Test func `are the newest 64, and no more than 64 KiB`() throws {
+        var many = reports(1000)
+        let newest = try sent(&many)
+        #expect(newest == Array(937...1000))
+        var large = reports(20, bytes: 8000)
+        let fitting = try sent(&large)
+        #expect(fitting == Array(13...20))
+    }
+
+    @Test func `are forgotten as they are sent to a daemon that acknowledges none`() throws {
+        var reports = reports(2)
+        _ = reports.takeUnsent()
+        reports.forgetSent()
+        reports.forgetConnection()
+        #expect(!reports.hasUnsent)
+        add(to: &reports)
+        let later = try sent(&reports)
+        #expect(later == [3])
+    }
+
+    @Test func `of a run that sends more than 64 datagrams in a second are left to the daemon`() {
+        var pace = DatagramPace()
+        let seconds = [1000, 1001, 1002, 2000].map { Duration.seconds($0) }
+        let isFast = (seconds + [.milliseconds(2_000_999)]).map { pace.note(64, at: $0) }
+        #expect(isFast == [false, false, false, false, true])
+    }
+}

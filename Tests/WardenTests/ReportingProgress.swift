@@ -65,7 +65,7 @@ import WardenProtocol
         try await warden.comeBack()
         var texts: [String] = []
         try await warden.until { event in
-            if case .notify(order.key, let datagrams) = event {
+            if case .notify(order.key, let datagrams, _) = event {
                 texts += datagrams.map { String(decoding: $0, as: UTF8.self) }
             }
             return texts.count == 13
@@ -98,13 +98,64 @@ import WardenProtocol
         warden.client.send(.start(order))
         var lines: [String] = []
         try await warden.until { event in
-            if case .report(order.key, let line) = event {
+            if case .report(order.key, let line, _) = event {
                 lines.append(String(decoding: line, as: UTF8.self))
             }
             if case .ended = event { return true }
             return false
         }
         #expect(lines == ["{\"progress\":1}", "{\"progress\":2}", "{\"progress\":3}", "end"])
+    }
+
+    @Test func `that no daemon has saved is sent again to the next one, and what was saved is not`()
+        async throws
+    {
+        let warden = try await WardenAtWork()
+        let order = warden.order(
+            .shell(
+                """
+                mkfifo go; echo one >&$PROGRESS_FD; \(Self.notify) --status=two; echo three >&$PROGRESS_FD
+                read line < go
+                """))
+        warden.client.send(.start(order))
+        let first = try await numbered(warden, order.key) { $0.count == 3 }
+        #expect(first == [1: "one", 2: "STATUS=two", 3: "three"])
+        await warden.hangUp()
+        try await warden.comeBack()
+        #expect(try await numbered(warden, order.key) { $0.count == 3 } == first)
+        warden.client.send(.acknowledgeReports(order.key, through: 2))
+        // Once this is answered, that was received.
+        warden.client.send(.query(order.key))
+        try await warden.start(of: order.key)
+        await warden.hangUp()
+        try await warden.comeBack()
+        #expect(try await numbered(warden, order.key) { !$0.isEmpty } == [3: "three"])
+        #expect(
+            try await Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path)
+                == 0)
+        await warden.hangUp()
+        try await warden.comeBack()
+        // Its end repeats it, too, until that is acknowledged.
+        let last = try await numbered(warden, order.key) { _ in false }
+        #expect(last == [3: "three"])
+    }
+
+    /// The reports with numbers, by number, until enough is seen or the attempt has ended.
+    private func numbered(
+        _ warden: WardenAtWork, _ key: RunKey, until isEnough: ([Int: String]) -> Bool
+    ) async throws -> [Int: String] {
+        var texts: [Int: String] = [:]
+        try await warden.until { event in
+            switch event {
+            case .report(key, let line, let number?): texts[number] = String(decoding: line, as: UTF8.self)
+            case .notify(key, let datagrams, let number?):
+                texts[number] = datagrams.map { String(decoding: $0, as: UTF8.self) }.joined()
+            case .ended(let record) where record.key == key: return true
+            default: break
+            }
+            return isEnough(texts)
+        }
+        return texts
     }
 
     @Test func `of many does not block the job nor lose the last`() async throws {
@@ -127,7 +178,8 @@ import WardenProtocol
         var record: ExitRecord?
         try await warden.until { event in
             switch event {
-            case .notify(key, let datagrams): texts += datagrams.map { String(decoding: $0, as: UTF8.self) }
+            case .notify(key, let datagrams, _):
+                texts += datagrams.map { String(decoding: $0, as: UTF8.self) }
             case .ended(let ended) where ended.key == key: record = ended
             default: break
             }

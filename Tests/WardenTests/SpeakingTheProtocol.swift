@@ -30,6 +30,7 @@ import Timeline
         .start(ProcessOrder(key: key, work: .shell("echo $A"), output: .init(path: "/o"))), .start(program),
         .cancel(key, reason: "requested"), .query(nil), .query(key), .acknowledge(key),
         .signal(key, number: 2), .offer(stream: 0), .offer(stream: 2), .attach(token: "t"), .endStream(1),
+        .acknowledgeReports(key, through: 70_000),
     ]
     static let messages: [WardenMessage] = [
         .hello(WardenHello(pid: 12, startTime: .max, bootID: "6a1f", runs: 3)),
@@ -38,6 +39,7 @@ import Timeline
         .output(key, offset: 1 << 40, bytes: [0, 255, 10]),
         .report(key, line: Array(#"{"progress":0.5}"#.utf8)),
         .notify(key, datagram: Array("STATUS=x\nX_PROGRESS=3/10".utf8)),
+        .report(key, line: [], number: 1), .notify(key, datagram: Array("STATUS=x".utf8), number: 70_000),
         .notifySocket(key), .ended(record), .unknown(key), .caughtUp, .attached(token: "t"),
     ]
 

@@ -1,5 +1,7 @@
 package import Ledger
 package import Logging
+package import Performing
+import Synchronization
 package import Timeline
 package import Tracking
 
@@ -32,10 +34,29 @@ package actor LiveBoard: Keeper {
         var printed = HidingStream()
         /// Its last state, while the commit of its end is under way.
         var last: LiveState?
+        /// The number of the newest report of an attempt that was received.
+        private var received: (attempt: Int, number: Int)
 
         init(tracker: LiveTracker, version: UInt64) {
             self.tracker = tracker
             self.version = version
+            received = (tracker.live.attempt, tracker.live.reported ?? 0)
+        }
+
+        /// Notes the number of a report; false where it was received before: a performer repeats what is not saved.
+        func isNew(_ number: Int?, of attempt: Int) -> Bool {
+            guard let number else { return true }
+            if received.attempt != attempt { received = (attempt, 0) }
+            guard number > received.number else { return false }
+            received.number = number
+            return true
+        }
+
+        /// Everything that was received is in its state, unless the reader still holds some of it back.
+        func noteApplied() {
+            guard received.number > 0, received.attempt == tracker.live.attempt, reader.heldUntil == nil
+            else { return }
+            tracker.note(reported: received.number)
         }
 
         /// Applies a report, without what must not be shown.
@@ -80,6 +101,7 @@ package actor LiveBoard: Keeper {
     private let incarnation: Int64
     var lines: [String: Line] = [:]
     let lessons = Lessons()
+    let savedReports = SavedReports()
     /// Rung when a run is silent for too long, or works again: somebody may have to know.
     let alarms = Broadcast<Void>()
     private var version: UInt64 = 0
@@ -152,12 +174,27 @@ package actor LiveBoard: Keeper {
         update(run) { line in [line.receive(report, from: .native, at: now)] }
     }
 
-    /// What a job wrote to its progress descriptor, one line.
+    /// What a job said of itself in an attempt, by a report that is repeated until it is saved; nil: by one that is not.
     ///
     /// Returns its state when that changed.
-    package func receive(line bytes: [UInt8], of run: String, at now: Moment) -> LiveState? {
-        update(run) { line in
-            line.reader.receive((bytes + [0x0A])[...], at: now)
+    package func receive(
+        _ report: ProgressReport, numbered number: Int?, of key: RunKey, at now: Moment
+    ) -> LiveState? {
+        update(key.run) { line in
+            guard line.isNew(number, of: key.attempt) else { return [] }
+            return [line.receive(report, from: .native, at: now)]
+        }
+    }
+
+    /// What a job wrote to its progress descriptor, one line; `number` as for any report.
+    ///
+    /// Returns its state when that changed.
+    package func receive(
+        line bytes: [UInt8], numbered number: Int? = nil, of key: RunKey, at now: Moment
+    ) -> LiveState? {
+        update(key.run) { line in
+            guard line.isNew(number, of: key.attempt) else { return [] }
+            return line.reader.receive((bytes + [0x0A])[...], at: now)
                 .map { line.receive($0, from: .native, at: now) }
         }
     }
@@ -193,6 +230,7 @@ package actor LiveBoard: Keeper {
     func update(_ run: String, _ body: (Line) -> [LiveChange]) -> LiveState? {
         guard let line = lines[run], line.last == nil else { return nil }
         let changes = body(line)
+        line.noteApplied()
         if changes.contains(where: { $0 != .none }) { touch(line) }
         guard changes.contains(.stateChange) else { return nil }
         let state = line.tracker.live.state
@@ -380,11 +418,34 @@ package actor LiveBoard: Keeper {
         guard !dirty.isEmpty else { return }
         for run in dirty.keys { lines[run]?.isDirty = false }
         do throws(LedgerError) {
-            try await ledger.commit(dirty.map { .saveLive(run: $0.key, $0.value.tracker.live) })
+            let states = dirty.map { ($0.key, $0.value.tracker.live) }
+            try await ledger.commit(states.map { .saveLive(run: $0.0, $0.1) })
+            savedReports.note(states.map(\.1))
         } catch {
             for run in dirty.keys { lines[run]?.isDirty = true }
             hasNews = true
             throw error
+        }
+    }
+}
+
+/// Up to which number the reports of attempts are saved, for their performers, which keep them until then.
+final class SavedReports: Sendable {
+    private let numbers = Mutex<[RunKey: Int]>([:])
+
+    /// These states are in the ledger.
+    func note(_ states: [LiveState]) {
+        let saved = states.compactMap { live in
+            live.reported.map { (RunKey(run: live.task.id, attempt: live.attempt), $0) }
+        }
+        if !saved.isEmpty { numbers.withLock { $0.merge(saved) { max($0, $1) } } }
+    }
+
+    /// What was noted since the last call.
+    func takeAll() -> [RunKey: Int] {
+        numbers.withLock { numbers in
+            defer { numbers = [:] }
+            return numbers
         }
     }
 }

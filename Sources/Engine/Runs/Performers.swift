@@ -44,6 +44,7 @@ enum PerformerRequest: Hashable, Sendable {
     case pause(RunKey)
     case resume(RunKey)
     case acknowledge(RunKey)
+    case acknowledgeReports(RunKey, through: Int)
 }
 
 /// The performers of a daemon by kind, each with its connection.
@@ -179,6 +180,7 @@ final class PerformerLink {
         case .pause(let key): performer.pause(key)
         case .resume(let key): performer.resume(key)
         case .acknowledge(let key): performer.acknowledge(key)
+        case .acknowledgeReports(let key, let number): performer.acknowledgeReports(key, through: number)
         }
     }
 

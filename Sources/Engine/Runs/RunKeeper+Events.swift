@@ -28,16 +28,19 @@ extension RunKeeper {
             await end(run, .refused(refusal, text: text), into: &steps)
         case .output(let key, _, let bytes):
             await receive(key, at: now, into: &steps) { await $0.scan(bytes, of: key.run, at: now) }
-        case .report(let key, let line):
-            await receive(key, at: now, into: &steps) { await $0.receive(line: line, of: key.run, at: now) }
+        case .report(let key, let line, let number):
+            await receive(key, at: now, into: &steps) {
+                await $0.receive(line: line, numbered: number, of: key, at: now)
+            }
         case .progress(let key, let report):
             await receive(key, at: now, into: &steps) { await $0.receive(report, of: key.run, at: now) }
-        case .notify(let key, let datagrams):
+        case .notify(let key, let datagrams, let number):
             for datagram in datagrams.compactMap({ NotifyDatagram($0[...]) }) {
-                await receive(key, at: now, into: &steps) {
-                    await $0.receive(datagram.report, of: key.run, at: now)
-                }
+                // First: once the report is saved it is not repeated.
                 if let question = datagram.question, let run = known(key) { await ask(question, in: run) }
+                await receive(key, at: now, into: &steps) {
+                    await $0.receive(datagram.report, numbered: number, of: key, at: now)
+                }
             }
         case .ended(let record): await ended(record, from: link, into: &steps)
         case .unknown(let key):

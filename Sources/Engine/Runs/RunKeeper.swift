@@ -215,6 +215,9 @@ package actor RunKeeper: Keeper {
         rows.forgetSeen()
         await commit(steps)
         await answer(paused)
+        for (key, number) in board.savedReports.takeAll() {
+            performers.warden.send(.acknowledgeReports(key, through: number))
+        }
         for link in performers.all { noteAnswers(of: link) }
         finishNews()
         if let failure = unrecorded.failure { throw failure }

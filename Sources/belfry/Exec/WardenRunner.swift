@@ -110,8 +110,8 @@ final class WardenRunner: ExecRunner {
             for report in scanner.receive(bytes[...], at: now) {
                 _ = tracker.receive(report, from: .text, at: now)
             }
-        case .report(_, let line): receive(line: line)
-        case .notify(_, let datagram): receive(datagram: datagram)
+        case .report(_, let line, _): receive(line: line)
+        case .notify(_, let datagram, _): receive(datagram: datagram)
         case .notifySocket: notifySocket = runner.takeDescriptor()
         default: break
         }

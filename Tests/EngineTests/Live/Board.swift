@@ -1,10 +1,12 @@
-import Engine
 import Ledger
 import LedgerSQLite
+import Performing
 import TestSupport
 import Testing
 import Timeline
 import Tracking
+
+@testable import Engine
 
 @Suite(.timeLimit(.minutes(5))) struct `the live board` {
     let folder: TemporaryFolder
@@ -56,6 +58,62 @@ import Tracking
         #expect(whole.version == third.version && whole.states.map(\.task.id) == ["b", "a"])
         #expect(await board.changes(after: second.version).states == third.states)
         #expect(await board.states().isEmpty)
+        await ledger.close()
+    }
+
+    @Test func `takes a numbered report once, also after a restart, and of each attempt`() async throws {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let (first, second) = (RunKey(run: "a", attempt: 1), RunKey(run: "a", attempt: 2))
+        func say(_ text: String, _ number: Int?, _ key: RunKey, on board: LiveBoard) async -> String? {
+            _ = await board.receive(ProgressReport(message: text), numbered: number, of: key, at: clock.now)
+            return await board.state(of: "a")?.message
+        }
+        let before = board(ledger, clock)
+        await before.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        #expect(await say("one", 1, first, on: before) == "one")
+        #expect(await say("two", 2, first, on: before) == "two")
+        #expect(await say("one", 1, first, on: before) == "two")
+        #expect(await say("aside", nil, first, on: before) == "aside")
+        let saved = try #require(await before.state(of: "a"))
+        #expect(saved.reported == 2)
+
+        let after = board(ledger, clock, incarnation: 2)
+        await after.enter(task("a"), attempt: 1, state: .running, saved: saved, at: clock.now)
+        #expect(await say("one", 1, first, on: after) == "aside")
+        #expect(await say("two", 2, first, on: after) == "aside")
+        #expect(await say("three", 3, first, on: after) == "three")
+
+        let again = board(ledger, clock, incarnation: 3)
+        await again.enter(task("a"), attempt: 2, state: .running, saved: saved, at: clock.now)
+        #expect(await say("begun again", 1, second, on: again) == "begun again")
+        await ledger.close()
+    }
+
+    @Test func `acknowledges a report once it is saved, and none that is held back`() async throws {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let (board, key) = (board(ledger, clock), RunKey(run: "a", attempt: 1))
+        await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        _ = await board.receive(
+            line: Array("{\"message\":\"one\"}".utf8), numbered: 1, of: key, at: clock.now)
+        #expect(await board.state(of: "a")?.reported == 1)
+        #expect(board.savedReports.takeAll().isEmpty)
+        _ = try await board.serve()
+        #expect(board.savedReports.takeAll() == [key: 1])
+        #expect(board.savedReports.takeAll().isEmpty)
+        // Faster than anybody reads: the reader waits with it.
+        var number = 1
+        while await board.state(of: "a")?.reported == number {
+            number += 1
+            let line = Array("{\"message\":\"\(number)\"}".utf8)
+            _ = await board.receive(line: line, numbered: number, of: key, at: clock.now)
+        }
+        #expect(await board.state(of: "a")?.message == "\(number - 1)")
+        clock.advance(by: .seconds(2))
+        _ = await board.refresh(at: clock.now)
+        let live = await board.state(of: "a")
+        #expect(live?.reported == number && live?.message == "\(number)")
         await ledger.close()
     }
 
