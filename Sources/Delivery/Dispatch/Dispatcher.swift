@@ -1,4 +1,4 @@
-package import Grouping
+import Grouping
 package import Timeline
 
 /// The stages of dispatch, in their order; the names are what `belfry why` shows.
@@ -41,9 +41,9 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
 ///
 /// ## To add one more
 ///
-/// 1. A struct that is a ``DispatchStage``: in a file of its own beside this one, or among those of a few lines in
-///    `Stages.swift`. What it decides by comes in as values: its settings are a member of ``DispatchRules/Channel``, or
-///    of ``DispatchRules`` where they are for all. Rules are per channel, never those of several channels together.
+/// 1. A struct that is a ``DispatchStage``: below, or in a file of its own beside this one where it is long. What it
+///    decides by comes in as values: its settings are a member of ``DispatchRules/Channel``, or of ``DispatchRules``
+///    where they are for all. Rules are per channel, never those of several channels together.
 /// 2. A case of ``StageName`` at its place in the order, unless there is one; its reasons go into ``DispatchReason``,
 ///    with their words.
 /// 3. A line in ``Dispatcher/standard``, and a test in `Tests/DeliveryTests/Dispatching.swift`.
@@ -135,140 +135,308 @@ package struct Dispatcher: Sendable {
     }
 }
 
-/// What a matter is about, as far as rules ask: whose it is, and how much it disturbs.
-package struct Topic: Hashable, Codable, Sendable {
-    /// The job's name; nil: it is about none.
-    package var job: String?
-    /// The bot that speaks, or owns the job.
-    package var bot: String?
-    /// The labels of the job.
-    package var labels: [String: String]
-    /// How much it disturbs.
-    package var urgency: Urgency
+// The stages, in their order; the last one, which waits for other channels, is in `Escalation.swift`.
 
-    /// About nothing in particular, unless parts are named.
-    package init(
-        job: String? = nil, bot: String? = nil, labels: [String: String] = [:], urgency: Urgency = .normal
-    ) {
-        self.job = job
-        self.bot = bot
-        self.labels = labels
-        self.urgency = urgency
+/// Lets through what a route names the channel for.
+///
+/// What a job, or whoever ran it by `belfry exec`, asks for by name goes where failures go, too.
+package struct RouteStage: DispatchStage {
+    package var name: StageName { .route }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        // Where items are not edited in place, a job's events are sent, not what its item shows.
+        if case .version(let version) = matter.subject, !channel.isLevel {
+            if !matter.isReminder { guard case .messages = version.content else { return .ignore } }
+        }
+        // A mail every quarter of a minute is no progress.
+        if matter.type == EventType.runProgress.rawValue, !channel.takesProgress { return .ignore }
+        if let only = matter.only { return only.contains(channel.name) ? .pass : .ignore }
+        let named = matter.named ?? rules.routing.channels(for: matter, at: now)
+        if named.contains(channel.name) { return .pass }
+        if matter.wish == .always && matter.isEnd || matter.wish?.names(matter.type) == true,
+            rules.routing.channels(for: EventType.runFailed.rawValue).contains(channel.name)
+        {
+            return .pass
+        }
+        // A person may wonder why a route that names the event did not lead there.
+        let mayBeNamed = rules.routing.channels(for: matter.type, about: matter.troubled)
+        return mayBeNamed.contains(channel.name) ? .suppress(.otherConditions) : .ignore
     }
+}
 
-    /// That of an event, without the labels of its job.
-    init(_ fact: Fact) {
-        let columns = fact.columns
-        let urgency: Urgency =
-            switch fact {
-            case .runFailed, .runLost, .ledgerFull, .expectLate: .critical
-            case .runStarted, .runProgress: .low
-            default: .normal
-            }
-        self.init(job: columns.job, bot: columns.bot, urgency: urgency)
+/// Keeps back all that a bot says and does which is switched off, and failures until there are enough in a row.
+///
+/// A question is shown in any case: somebody waits for its answer.
+package struct ShownStage: DispatchStage {
+    package var name: StageName { .shown }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        let restraint = rules.restraint(of: matter.topic.bot)
+        guard matter.canBeHeld, !matter.isQuestion else { return .pass }
+        guard restraint.isShown else { return .suppress(.switchedOff) }
+        let least = matter.alertAfter ?? restraint.alertAfter
+        guard matter.isFailure, let failures = matter.failures, failures < least else { return .pass }
+        return .suppress(.fewFailures)
     }
+}
 
-    /// That of a version of an item, without the labels of its job.
-    init(_ version: ItemSnapshot) {
-        self.init(job: Self.job(of: version), bot: version.bot, urgency: version.urgency)
-    }
+/// Keeps back what the job, or whoever wrapped the command, does not want to hear of.
+package struct WishStage: DispatchStage {
+    package var name: StageName { .wish }
 
-    /// The job that a version is about; what its runs say, and ask, is.
-    ///
-    /// Of a thread only where all that it shows was said by runs of one job.
-    package static func job(of version: ItemSnapshot) -> String? {
-        func job(of run: String?) -> String? { run?.split(separator: "#").first.map(String.init) }
-        switch version.content {
-        case .job(let report): return report.job
-        case .question(let question): return job(of: question.run)
-        case .messages(_, let last):
-            let jobs = Set(last.map { job(of: $0.run) })
-            return jobs.count == 1 ? jobs.first ?? nil : nil
-        case .storm: return nil
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        switch matter.wish {
+        case nil, .always: return .pass
+        case .never: return .suppress(.notWished)
+        case .failure:
+            let failures: [EventType] = [.runFailed, .runLost, .runStuck, .runBlocked, .runRecovered]
+            return failures.contains { $0.rawValue == matter.type } ? .pass : .suppress(.notWished)
+        case .only:
+            // That a run is at work is no outcome: of that the routes decide.
+            let isOutcome = RouteWord(eventType: matter.type).map(NotifyWish.outcomes.contains) ?? false
+            return isOutcome && matter.wish?.names(matter.type) == false ? .suppress(.notWished) : .pass
         }
     }
 }
 
-/// A matter that a rule keeps back from a channel that sends things once: what it takes to decide about it again at its
-/// release, and to list it in a digest.
+/// Keeps back what is routine where nobody wrote routes, and the start of a run until it has lasted a while.
 ///
-/// Stored beside the entry, whose bytes say nothing about any of it.
-package struct HeldMatter: Hashable, Codable, Sendable {
-    /// The rule that keeps it back.
-    package var reason: DispatchReason
-    /// The event that the verdict on it is about; nil: it has none of its own.
-    package var event: Int64?
-    /// What it is about, as far as rules ask.
-    package var topic: Topic
-    /// One line, as a digest lists it.
-    package var line: String
-    /// How much it matters among things of the same urgency; see ``relevance(of:)``.
-    package var relevance: Int
-    /// When it comes to nothing by itself, as a question does: it is not held beyond that; nil: never.
-    package var deadline: Moment?
+/// What is sent only once can't be replaced by the result: there a start is sent by a route that names it, or not at all.
+package struct RoutineStage: DispatchStage {
+    package var name: StageName { .routine }
 
-    /// Something that is kept back.
-    package init(
-        reason: DispatchReason, event: Int64?, topic: Topic, line: String, relevance: Int
-    ) {
-        self.reason = reason
-        self.event = event
-        self.topic = topic
-        self.line = line
-        self.relevance = relevance
-    }
+    package init() {}
 
-    /// Whether it is released by being judged again; another channel's turn just comes to its end.
-    package var isJudgedAgain: Bool { Self.judgedAgain.contains(reason) }
-
-    /// The reasons of what is judged again at its release, and can be asked for by `belfry digest`.
-    package static let judgedAgain: Set<DispatchReason> = [.quietHours, .overBudget]
-
-    /// Questions first, then failures, then messages, then the rest.
-    package static func relevance(of type: String) -> Int {
-        switch EventType(rawValue: type) {
-        case .questionAsked: 3
-        case .runFailed, .runLost, .runBlocked, .runMissed: 2
-        case .messageGroup: 1
-        default: 0
-        }
-    }
-
-    /// What rules make of it now, on this channel.
-    ///
-    /// `type` is what routes name it by. Where a person asked for it (`isWanted`), quiet hours and budgets do not apply.
     package func review(
-        type: String, for channel: DispatchRules.Channel, by rules: DispatchRules,
-        _ interruptions: Interruptions, isWanted: Bool, at now: Moment
-    ) -> Review {
-        let restraint = rules.restraint(of: topic.bot)
-        guard restraint.isShown else { return .suppress(.shown, .switchedOff) }
-        let word = RouteWord(eventType: type)?.rawValue
-        if type != EventType.runRecovered.rawValue,
-            let last = rules.silenced.last(for: topic, on: channel.name, event: word, at: now)
-        {
-            return .suppress(.silence, .silenced, until: last.until, rule: last.rule)
-        }
-        guard !isWanted, channel.audience != .pagers else { return .release }
-        if let end = restraint.quiet?.end(at: now), isInTime(end) { return .hold(until: end, .quietHours) }
-        if let budget = restraint.budget,
-            let room = interruptions.room(within: budget, on: channel.name, topic.bot, at: now),
-            isInTime(room)
-        {
-            return .hold(until: room, .overBudget)
-        }
-        return .release
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        if case .brief = matter.subject { return channel.isLevel ? .suppress(.shortRun) : .ignore }
+        guard rules.routing.isDefault, case .fact = matter.subject else { return .pass }
+        if let reason = Routine.reason(toLeaveOut: matter) { return .suppress(reason) }
+        guard matter.type == EventType.runStarted.rawValue else { return .pass }
+        guard channel.isLevel else { return .suppress(.routine) }
+        let shownAt = (matter.run?.startedAt ?? now) + Routine.workAfter
+        return now < shownAt ? .hold(until: min(shownAt, now + Routine.workAfter), .justStarted) : .pass
     }
+}
 
-    private func isInTime(_ end: Moment) -> Bool { deadline.map { $0 > end } ?? true }
+/// Lets a recovery through where the failure was sent: a channel that had no failure has nothing to recover.
+///
+/// A channel whose routes name recoveries and no failures asked for recoveries alone, and gets every one. The channels
+/// are listed in the recovery itself, so that neither a channel that was added later nor the retention of
+/// verdicts plays a part.
+package struct RecoveryStage: DispatchStage {
+    package var name: StageName { .recovery }
 
-    /// What happens to it.
-    package enum Review: Hashable, Sendable {
-        /// It is sent now, by itself or in a digest.
-        case release
-        /// It goes on being held.
-        case hold(until: Moment, DispatchReason)
-        /// It is not sent.
-        case suppress(StageName, DispatchReason, until: Moment? = nil, rule: String? = nil)
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        guard case .fact(.runRecovered(let recovery)) = matter.subject, let informed = recovery.channels,
+            !informed.contains(channel.name),
+            rules.routing.channels(for: EventType.runFailed.rawValue).contains(channel.name)
+        else { return .pass }
+        return .suppress(.failureNotSent)
+    }
+}
+
+/// Sends people a failure of a scheduled job once, as long as it fails in the same way: a job that runs every minute would
+/// send a mail every minute.
+///
+/// Programs are sent each run's end, for that is what they act on; so is whoever asks for it by `failures: each` of the bot,
+/// or by the job's own `notify`. Where items are edited in place, the item counts.
+package struct ChangeStage: DispatchStage {
+    package var name: StageName { .change }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        guard !channel.isLevel, channel.audience == .people, matter.isFailure, matter.isSameFailure,
+            case .fact = matter.subject, matter.run?.isAsked == false,
+            matter.informed.contains(channel.name), matter.wish != .always,
+            matter.wish?.names(matter.type) != true, !rules.restraint(of: matter.topic.bot).sendsEachFailure
+        else { return .pass }
+        return .suppress(.unchanged)
+    }
+}
+
+/// Keeps back the item of a job that the item of a storm lists, where items are edited in place.
+///
+/// What is sent only once is sent for each job: an entry is the edge that a receiver acts on, one it can't take back, and
+/// a list that grows would be sent again and again.
+package struct StormStage: DispatchStage {
+    package var name: StageName { .storm }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        matter.isListed && channel.isLevel ? .suppress(.listed) : .pass
+    }
+}
+
+/// Keeps away what a person put away until something rings, and what a person read before it was shown.
+package struct DismissalStage: DispatchStage {
+    package var name: StageName { .dismissal }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        switch matter.subject {
+        case .version(let version) where version.isDismissed && channel.isLevel: .suppress(.dismissed)
+        case .read: .suppress(.read)
+        case .version, .fact, .brief: .pass
+        }
+    }
+}
+
+/// Keeps back what a person silenced.
+///
+/// Where items are edited in place it is held: what is still so when the silence ends is shown then, and what is on the
+/// screen already goes on without a sound. What is sent only once is not sent. A recovery follows its failure in any
+/// case, and a test is what its asker waits for.
+package struct SilenceStage: DispatchStage {
+    package var name: StageName { .silence }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        guard !rules.silenced.all.isEmpty, matter.canBeHeld,
+            let silence = rules.silenced.last(
+                for: matter.topic, on: channel.name, event: matter.word?.rawValue, at: now)
+        else { return .pass }
+        guard channel.isLevel else {
+            if case .fact(.runRecovered) = matter.subject { return .pass }
+            return .suppress(.silenced, until: silence.until, rule: silence.rule)
+        }
+        if matter.shownOn.contains(channel.name) { return .change(dispatch.silent(.silenced)) }
+        return .hold(until: silence.until, .silenced, rule: silence.rule)
+    }
+}
+
+/// Keeps back what is not critical in the quiet hours of its bot.
+///
+/// What is on the screen already goes on without a sound; all else is shown at their end. A question that must be
+/// answered before is asked at once.
+package struct QuietHoursStage: DispatchStage {
+    package var name: StageName { .quietHours }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        guard matter.canBeHeld, !matter.isWanted, matter.topic.urgency < .critical,
+            channel.audience != .pagers,
+            let end = rules.restraint(of: matter.topic.bot).quiet?.end(at: now)
+        else { return .pass }
+        if let deadline = matter.deadline, deadline <= end { return .pass }
+        if channel.isLevel, matter.shownOn.contains(channel.name) {
+            return .change(dispatch.silent(.quietHours))
+        }
+        return .hold(until: end, .quietHours)
+    }
+}
+
+/// Keeps back what the failure of another job explains.
+///
+/// Of a job, or a message of one; a recovery follows its failure in any case.
+package struct InhibitionStage: DispatchStage {
+    package var name: StageName { .inhibition }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        guard !rules.inhibitions.isEmpty, matter.canBeHeld, matter.topic.job != nil, !matter.isQuestion else {
+            return .pass
+        }
+        let cause = matter.failingJobs.first { cause in
+            rules.inhibitions.contains { $0.explains(matter, on: channel.name, by: cause) }
+        }
+        guard let job = cause?.job else { return .pass }
+        if matter.isRecovery { return .pass }
+        if channel.isLevel, matter.shownOn.contains(channel.name) {
+            return .change(dispatch.silent(.inhibited))
+        }
+        return .suppress(.inhibited, rule: "\(job) fails")
+    }
+}
+
+/// Keeps back what rings when its bot has interrupted often enough within the last hour on this channel.
+///
+/// Nothing is dropped: it is shown once there is room again, together with what came meanwhile.
+package struct BudgetStage: DispatchStage {
+    package var name: StageName { .budget }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        // Progress disturbs nobody.
+        guard !dispatch.isSilent, matter.canBeHeld, !matter.isWanted, !matter.isProgress,
+            matter.topic.urgency < .critical, channel.audience != .pagers,
+            let budget = rules.restraint(of: matter.topic.bot).budget, matter.rings(on: channel.name),
+            let room = matter.interruptions.room(within: budget, on: channel.name, matter.topic.bot, at: now)
+        else { return .pass }
+        if let deadline = matter.deadline, deadline <= room { return .pass }
+        if channel.isLevel, matter.shownOn.contains(channel.name) {
+            return .change(dispatch.silent(.overBudget))
+        }
+        return .hold(until: room, .overBudget)
+    }
+}
+
+/// Lets the messages of a thread take the place of what waits for the channel of the same thread: nobody is sent three
+/// groups where the last one says everything.
+package struct GroupingStage: DispatchStage {
+    package var name: StageName { .grouping }
+
+    package init() {}
+
+    package func review(
+        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        at now: Moment
+    ) -> StageDecision {
+        guard !channel.isLevel, case .version(let version) = matter.subject,
+            case .messages = version.content
+        else { return .pass }
+        var grouped = dispatch
+        grouped.takesPlace = true
+        return .change(grouped)
     }
 }

@@ -123,3 +123,89 @@ package struct OutboxRoom: Hashable, Sendable {
         return dropped
     }
 }
+
+/// How often an outbox entry is tried, and how long it waits in between.
+///
+/// - Source: Standard Webhooks 1.0.0, the recommended schedule; Svix for the jitter and the clamp.
+package struct RetryPolicy: Hashable, Codable, Sendable {
+    /// The waits after each failed attempt, the first one first; after the last of them it is dead.
+    package var schedule: [Duration]
+    /// The part, 0...1, by which each wait is made longer or shorter, so that many do not return at once.
+    package var jitter: Double
+    /// The least wait after an answer that says "too many".
+    package var leastAfterThrottle: Duration
+    /// A server may ask for a longer wait than scheduled: up to twice that, or up to this.
+    package var longestAsked: Duration
+
+    /// A policy; left out, that of Standard Webhooks: 10 attempts within 76 hours, jitter 20 %.
+    package init(
+        schedule: [Duration] = RetryPolicy.standardSchedule, jitter: Double = 0.2,
+        leastAfterThrottle: Duration = .seconds(60), longestAsked: Duration = .seconds(3600)
+    ) {
+        self.schedule = schedule
+        self.jitter = jitter
+        self.leastAfterThrottle = leastAfterThrottle
+        self.longestAsked = longestAsked
+    }
+
+    /// 5 s, 5 min, 30 min, then 2, 5, 10, 14, 20 and 24 hours.
+    package static let standardSchedule: [Duration] = [
+        .seconds(5), .seconds(300), .seconds(1800), .seconds(7200), .seconds(18_000), .seconds(36_000),
+        .seconds(50_400), .seconds(72_000), .seconds(86_400),
+    ]
+
+    /// The longest wait there can be; a timer further away was left behind by a clock that was set.
+    package var longestWait: Duration {
+        let scheduled = (schedule.max() ?? .zero) * (1 + jitter)
+        return max(scheduled, leastAfterThrottle * (1 + jitter), longestAsked, (schedule.max() ?? .zero) * 2)
+    }
+
+    /// How long to wait after `attempt` (from 1) failed; `nil` when no attempt is left.
+    ///
+    /// - Parameters:
+    ///   - attempt: which attempt it was, from 1.
+    ///   - error: why it failed, and what the other side asked for.
+    ///   - random: where in the jitter's range to land, 0..<1.
+    /// - Returns: never less than what was asked for, as far as that is heeded.
+    package func wait(afterAttempt attempt: Int, _ error: DeliveryError, random: Double) -> Duration? {
+        guard schedule.indices.contains(attempt - 1) else { return nil }
+        let scheduled = schedule[attempt - 1]
+        let base = error.reason == .throttled ? max(scheduled, leastAfterThrottle) : scheduled
+        let spread = base * (1 + jitter * (2 * random - 1))
+        guard case .retry(_, let asked?, _, _) = error else { return spread }
+        return max(spread, min(asked, max(scheduled * 2, longestAsked)))
+    }
+}
+
+/// When a channel that keeps failing is left alone, and when it is given up.
+package struct CircuitPolicy: Hashable, Codable, Sendable {
+    /// Opens after this many failures in a row.
+    package var failuresInARow: Int
+    /// Opens when more than half of the last this many failed; at most 32.
+    package var window: Int
+    /// How long to leave it alone after each opening in a row, the first one first; the last one repeats.
+    package var probeAfter: [Duration]
+    /// Disables it after only failures for this long, counted while it was tried.
+    package var disableAfter: Duration
+    /// The most that the time between two failures counts: a machine that sleeps does not try.
+    package var longestGap: Duration
+    /// Never disables it for fewer failures than this, however far apart.
+    package var leastFailuresToDisable: Int
+
+    /// A policy; left out: 5 in a row, half of 20, probes after 30 s up to an hour, disabled after 5 days.
+    package init(
+        failuresInARow: Int = 5, window: Int = 20,
+        probeAfter: [Duration] = [
+            .seconds(30), .seconds(60), .seconds(300), .seconds(900), .seconds(1800), .seconds(3600),
+        ],
+        disableAfter: Duration = .seconds(5 * 86_400), longestGap: Duration = .seconds(3600),
+        leastFailuresToDisable: Int = 10
+    ) {
+        self.failuresInARow = failuresInARow
+        self.window = min(window, 32)
+        self.probeAfter = probeAfter
+        self.disableAfter = disableAfter
+        self.longestGap = longestGap
+        self.leastFailuresToDisable = leastFailuresToDisable
+    }
+}

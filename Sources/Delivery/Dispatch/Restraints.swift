@@ -67,33 +67,6 @@ package struct Silences: Hashable, Sendable {
     }
 }
 
-/// Keeps back what a person silenced.
-///
-/// Where items are edited in place it is held: what is still so when the silence ends is shown then, and what is on the
-/// screen already goes on without a sound. What is sent only once is not sent. A recovery follows its failure in any
-/// case, and a test is what its asker waits for.
-package struct SilenceStage: DispatchStage {
-    package var name: StageName { .silence }
-
-    package init() {}
-
-    package func review(
-        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
-        at now: Moment
-    ) -> StageDecision {
-        guard !rules.silenced.all.isEmpty, matter.canBeHeld,
-            let silence = rules.silenced.last(
-                for: matter.topic, on: channel.name, event: matter.word?.rawValue, at: now)
-        else { return .pass }
-        guard channel.isLevel else {
-            if case .fact(.runRecovered) = matter.subject { return .pass }
-            return .suppress(.silenced, until: silence.until, rule: silence.rule)
-        }
-        if matter.shownOn.contains(channel.name) { return .change(dispatch.silent(.silenced)) }
-        return .hold(until: silence.until, .silenced, rule: silence.rule)
-    }
-}
-
 /// How much the messages of a bot, and what its jobs do, may disturb.
 package struct Restraint: Hashable, Sendable {
     /// Whether it notifies anybody at all.
@@ -111,78 +84,6 @@ package struct Restraint: Hashable, Sendable {
 
     /// None.
     package init() {}
-}
-
-/// Keeps back all that a bot says and does which is switched off, and failures until there are enough in a row.
-///
-/// A question is shown in any case: somebody waits for its answer.
-package struct ShownStage: DispatchStage {
-    package var name: StageName { .shown }
-
-    package init() {}
-
-    package func review(
-        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
-        at now: Moment
-    ) -> StageDecision {
-        let restraint = rules.restraint(of: matter.topic.bot)
-        guard matter.canBeHeld, !matter.isQuestion else { return .pass }
-        guard restraint.isShown else { return .suppress(.switchedOff) }
-        let least = matter.alertAfter ?? restraint.alertAfter
-        guard matter.isFailure, let failures = matter.failures, failures < least else { return .pass }
-        return .suppress(.fewFailures)
-    }
-}
-
-/// Keeps back what is not critical in the quiet hours of its bot.
-///
-/// What is on the screen already goes on without a sound; all else is shown at their end. A question that must be
-/// answered before is asked at once.
-package struct QuietHoursStage: DispatchStage {
-    package var name: StageName { .quietHours }
-
-    package init() {}
-
-    package func review(
-        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
-        at now: Moment
-    ) -> StageDecision {
-        guard matter.canBeHeld, !matter.isWanted, matter.topic.urgency < .critical,
-            channel.audience != .pagers,
-            let end = rules.restraint(of: matter.topic.bot).quiet?.end(at: now)
-        else { return .pass }
-        if let deadline = matter.deadline, deadline <= end { return .pass }
-        if channel.isLevel, matter.shownOn.contains(channel.name) {
-            return .change(dispatch.silent(.quietHours))
-        }
-        return .hold(until: end, .quietHours)
-    }
-}
-
-/// Keeps back what rings when its bot has interrupted often enough within the last hour on this channel.
-///
-/// Nothing is dropped: it is shown once there is room again, together with what came meanwhile.
-package struct BudgetStage: DispatchStage {
-    package var name: StageName { .budget }
-
-    package init() {}
-
-    package func review(
-        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
-        at now: Moment
-    ) -> StageDecision {
-        // Progress disturbs nobody.
-        guard !dispatch.isSilent, matter.canBeHeld, !matter.isWanted, !matter.isProgress,
-            matter.topic.urgency < .critical, channel.audience != .pagers,
-            let budget = rules.restraint(of: matter.topic.bot).budget, matter.rings(on: channel.name),
-            let room = matter.interruptions.room(within: budget, on: channel.name, matter.topic.bot, at: now)
-        else { return .pass }
-        if let deadline = matter.deadline, deadline <= room { return .pass }
-        if channel.isLevel, matter.shownOn.contains(channel.name) {
-            return .change(dispatch.silent(.overBudget))
-        }
-        return .hold(until: room, .overBudget)
-    }
 }
 
 /// When bots interrupted within the last hour, by channel.
@@ -246,29 +147,86 @@ package struct Inhibition: Hashable, Sendable {
     }
 }
 
-/// Keeps back what the failure of another job explains.
+/// A matter that a rule keeps back from a channel that sends things once: what it takes to decide about it again at its
+/// release, and to list it in a digest.
 ///
-/// Of a job, or a message of one; a recovery follows its failure in any case.
-package struct InhibitionStage: DispatchStage {
-    package var name: StageName { .inhibition }
+/// Stored beside the entry, whose bytes say nothing about any of it.
+package struct HeldMatter: Hashable, Codable, Sendable {
+    /// The rule that keeps it back.
+    package var reason: DispatchReason
+    /// The event that the verdict on it is about; nil: it has none of its own.
+    package var event: Int64?
+    /// What it is about, as far as rules ask.
+    package var topic: Topic
+    /// One line, as a digest lists it.
+    package var line: String
+    /// How much it matters among things of the same urgency; see ``relevance(of:)``.
+    package var relevance: Int
+    /// When it comes to nothing by itself, as a question does: it is not held beyond that; nil: never.
+    package var deadline: Moment?
 
-    package init() {}
+    /// Something that is kept back.
+    package init(
+        reason: DispatchReason, event: Int64?, topic: Topic, line: String, relevance: Int
+    ) {
+        self.reason = reason
+        self.event = event
+        self.topic = topic
+        self.line = line
+        self.relevance = relevance
+    }
 
+    /// Whether it is released by being judged again; another channel's turn just comes to its end.
+    package var isJudgedAgain: Bool { Self.judgedAgain.contains(reason) }
+
+    /// The reasons of what is judged again at its release, and can be asked for by `belfry digest`.
+    package static let judgedAgain: Set<DispatchReason> = [.quietHours, .overBudget]
+
+    /// Questions first, then failures, then messages, then the rest.
+    package static func relevance(of type: String) -> Int {
+        switch EventType(rawValue: type) {
+        case .questionAsked: 3
+        case .runFailed, .runLost, .runBlocked, .runMissed: 2
+        case .messageGroup: 1
+        default: 0
+        }
+    }
+
+    /// What rules make of it now, on this channel.
+    ///
+    /// `type` is what routes name it by. Where a person asked for it (`isWanted`), quiet hours and budgets do not apply.
     package func review(
-        _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
-        at now: Moment
-    ) -> StageDecision {
-        guard !rules.inhibitions.isEmpty, matter.canBeHeld, matter.topic.job != nil, !matter.isQuestion else {
-            return .pass
+        type: String, for channel: DispatchRules.Channel, by rules: DispatchRules,
+        _ interruptions: Interruptions, isWanted: Bool, at now: Moment
+    ) -> Review {
+        let restraint = rules.restraint(of: topic.bot)
+        guard restraint.isShown else { return .suppress(.shown, .switchedOff) }
+        let word = RouteWord(eventType: type)?.rawValue
+        if type != EventType.runRecovered.rawValue,
+            let last = rules.silenced.last(for: topic, on: channel.name, event: word, at: now)
+        {
+            return .suppress(.silence, .silenced, until: last.until, rule: last.rule)
         }
-        let cause = matter.failingJobs.first { cause in
-            rules.inhibitions.contains { $0.explains(matter, on: channel.name, by: cause) }
+        guard !isWanted, channel.audience != .pagers else { return .release }
+        if let end = restraint.quiet?.end(at: now), isInTime(end) { return .hold(until: end, .quietHours) }
+        if let budget = restraint.budget,
+            let room = interruptions.room(within: budget, on: channel.name, topic.bot, at: now),
+            isInTime(room)
+        {
+            return .hold(until: room, .overBudget)
         }
-        guard let job = cause?.job else { return .pass }
-        if matter.isRecovery { return .pass }
-        if channel.isLevel, matter.shownOn.contains(channel.name) {
-            return .change(dispatch.silent(.inhibited))
-        }
-        return .suppress(.inhibited, rule: "\(job) fails")
+        return .release
+    }
+
+    private func isInTime(_ end: Moment) -> Bool { deadline.map { $0 > end } ?? true }
+
+    /// What happens to it.
+    package enum Review: Hashable, Sendable {
+        /// It is sent now, by itself or in a digest.
+        case release
+        /// It goes on being held.
+        case hold(until: Moment, DispatchReason)
+        /// It is not sent.
+        case suppress(StageName, DispatchReason, until: Moment? = nil, rule: String? = nil)
     }
 }
