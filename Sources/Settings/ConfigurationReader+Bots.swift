@@ -42,12 +42,13 @@ extension ConfigurationReader {
         }
         guard let word = kind.choice(of: BotFields.backends) else { return nil }
         var secrets = ReadSecrets { _ in leavesOutBots }
+        let owner = key.naming(value)
         if let dialect = BotBackend.Dialect(rawValue: word) {
-            bot.contact = readContact(dialect, parts, key, &secrets)
+            bot.contact = readContact(dialect, parts, owner, &secrets)
         } else if word == BotGateway.kind {
-            bot.contact = readGateway(parts, key, &secrets)
+            bot.contact = readGateway(parts, owner, &secrets)
         } else if word != BotFields.plain || parts["command"] != nil {
-            bot.contact = readProgram(word, parts, key, &secrets)
+            bot.contact = readProgram(word, parts, owner, &secrets)
         } else {
             // It only speaks for its jobs.
             given.first?.fault("kind: \(word) has no such key without a command")

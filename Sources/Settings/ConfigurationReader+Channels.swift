@@ -21,7 +21,7 @@ extension ConfigurationReader {
                 other.fault("unknown key \"\(other.scalar ?? "")\"", hint: "did you mean \"kind\"?")
                 return nil
             }
-            key.fault(
+            key.naming(value).fault(
                 "this channel has no kind", hint: "write kind: and one of \(kinds.joined(separator: ", "))")
             return nil
         }
@@ -73,7 +73,7 @@ extension ConfigurationReader {
             setting.fault = secrets.fault
             return setting
         } catch {
-            report(error, in: form, fields, main: main ?? key, key)
+            report(error, in: form, fields, main: main ?? key, key.naming(value))
             return nil
         }
     }

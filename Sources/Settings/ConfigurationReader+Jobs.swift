@@ -11,7 +11,7 @@ extension ConfigurationReader {
     /// A job, or nil after every fault in it was reported.
     func readJob(_ key: Field, _ value: Field, zone: String, bots: Set<String>) -> Configuration.Job? {
         guard let name = key.text() else { return nil }
-        let before = value.faults.problems.count
+        let (owner, before) = (key.naming(value), value.faults.problems.count)
         checkName(name, key)
         if let text = value.scalar, !text.isEmpty {
             value.fault(
@@ -28,7 +28,7 @@ extension ConfigurationReader {
         let named = { value.misspells($0, among: keys + Self.laterJobKeys, instead: others) }
         let actions = JobFields.actions.compactMap { found[$0] }
         if actions.isEmpty, !named(JobFields.actions) {
-            key.fault(
+            owner.fault(
                 "this job does nothing",
                 hint:
                     "give it a command: [program, argument], a shell: text, a prompt: for its bot, or a url:")
@@ -37,7 +37,7 @@ extension ConfigurationReader {
             other.fault("a job has one of command, shell, prompt and url, not two")
         }
         let isReported = found["schedule"] == nil && named(["schedule"])
-        let schedule = isReported ? nil : readSchedule(found["schedule"], of: key, seed: name, zone: zone)
+        let schedule = isReported ? nil : readSchedule(found["schedule"], of: owner, seed: name, zone: zone)
         // Reading goes on without either, for the faults of the rest.
         var spec = JobSpec(
             name: name, action: .command([]),
@@ -45,7 +45,7 @@ extension ConfigurationReader {
         if let field = found.removeValue(forKey: "bot"), let bot = readBot(field, bots) { spec.bot = bot }
         read(parts(of: found), into: &spec)
         guard schedule != nil, value.faults.problems.count == before else { return nil }
-        for doubt in doubts(spec) { (found[doubt.key] ?? key).warn(doubt.message, hint: doubt.hint) }
+        for doubt in doubts(spec) { (found[doubt.key] ?? owner).warn(doubt.message, hint: doubt.hint) }
         return Configuration.Job(spec: spec, place: key.place)
     }
 

@@ -226,7 +226,7 @@ package struct ConfigurationReader {
             if takenNames.contains(name) { reportTaken(name, key) }
             let job = readJob(key, value, zone: parts.zone ?? hostZone, bots: parts.botNames)
             if let job {
-                checkAnswers(job.spec, key, parts)
+                checkAnswers(job.spec, key.naming(value), parts)
                 jobs.append(job)
             }
         }

@@ -113,12 +113,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{ backend: anthropic, key: { file: /key } }", "this bot has no model"),
-        ("{ backend: anthropic, model: m }", "this bot has no key; write key: { file: /path }"),
-        ("{ backend: openai, model: m }", "this bot has no url"),
+        ("{ backend: anthropic, key: { file: /key } }", "bots.sage: this bot has no model"),
+        ("{ backend: anthropic, model: m }", "bots.sage: this bot has no key; write key: { file: /path }"),
+        ("{ backend: openai, model: m }", "bots.sage: this bot has no url"),
         ("{ model: m }", "this bot has no backend; write backend: anthropic or backend: openai"),
         ("{ backend: { model: m } }", "this backend has no kind"),
-        ("{ backend: openclaw }", "this bot has no url; write url: \"ws://127.0.0.1:18789\""),
+        ("{ backend: openclaw }", "bots.sage: this bot has no url; write url: \"ws://127.0.0.1:18789\""),
         (
             "{ backend: openclaw, url: \"http://127.0.0.1:18789\" }",
             "is no address of a gateway; write url: \"ws://127.0.0.1:18789\", or wss:// for another machine"

@@ -259,15 +259,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{ kind: line, url: https://e.org }", "channels", "this line has no topic; write topic: alerts"),
-        ("{ kind: line, topic: a }", "channels", "this line has no url"),
+        (
+            "{ kind: line, url: https://e.org }", "channels.lines: ",
+            "this line has no topic; write topic: alerts"
+        ),
+        ("{ kind: line, topic: a }", "channels.lines: ", "this line has no url"),
         (
             "{ kind: line, url: https://e.org, topic: A }", "channels.lines.topic",
             "a topic has small letters only"
         ),
         ("{ kind: line, url: https://e.org, topic: a, timeout: 1h }", "channels.lines.timeout", "at most"),
         (
-            "{ kind: line, url: https://e.org, topic: a }", "channels",
+            "{ kind: line, url: https://e.org, topic: a }", "channels.lines: ",
             "this line has no token; write token: { file: /path }"
         ),
         ("{ kind: lime, url: https://e.org, topic: a }", "channels.lines.kind", "did you mean \"line\"?"),

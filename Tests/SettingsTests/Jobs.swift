@@ -204,14 +204,14 @@ import Tracking
         let shown = refusal("bots: \(bots)\njobs:\n  a: { schedule: manual, \(job) }\n")
         #expect(
             shown.contains(
-                "belfry.yaml:3:3: jobs: bot \"\(bot)\" answers nobody: it has no backend; "
+                "belfry.yaml:3:3: jobs.a: bot \"\(bot)\" answers nobody: it has no backend; "
                     + "give it one: bots.\(bot).backend, or write bot: and the name of one that has"))
     }
 
     @Test func `is refused when it does nothing, or two things`() {
         #expect(
             refusal("jobs:\n  idle: { schedule: manual }") == """
-                belfry.yaml:2:3: jobs: this job does nothing; \
+                belfry.yaml:2:3: jobs.idle: this job does nothing; \
                 give it a command: [program, argument], a shell: text, a prompt: for its bot, or a url:
                     idle: { schedule: manual }
                     ^^^^
@@ -222,7 +222,7 @@ import Tracking
         #expect(
             refusal("jobs:\n  empty: { schedule: manual, command: [] }")
                 .contains("belfry.yaml:2:39: jobs.empty.command: a command has at least one word"))
-        #expect(refusal("jobs:\n  empty:").contains("belfry.yaml:2:3: jobs: this job does nothing"))
+        #expect(refusal("jobs:\n  empty:").contains("belfry.yaml:2:3: jobs.empty: this job does nothing"))
     }
 
     @Test func `whose command or schedule is misspelt gets that fault alone`() {

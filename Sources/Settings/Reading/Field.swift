@@ -23,6 +23,11 @@ struct Field {
     /// `FILE:LINE`.
     var place: String { "\(source.name):\(line)" }
 
+    /// This key, for a fault of the whole entry whose value is given: `bots.sage` in place of `bots`.
+    func naming(_ value: Field) -> Field {
+        Field(node: node, path: value.path, source: source, faults: faults)
+    }
+
     /// Reports a fault of this field; with `bytes`, of that part of its text.
     func fault(_ message: String, hint: String? = nil, bytes: Range<Int>? = nil) {
         faults.add(problem(message, hint: hint, bytes: bytes))
