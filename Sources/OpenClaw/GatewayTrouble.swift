@@ -199,34 +199,64 @@ extension GatewayTrouble {
         }
     }
 
+    /// What to do about it, or that only waiting helps, as a clause.
+    package func hint(of bot: String) -> String { advice(of: bot).clause }
+
     /// What to do about it, or that only waiting helps.
-    package func hint(of bot: String) -> String {
-        switch kind {
-        case .unreachable: "check bots.\(bot).url, and that the gateway runs: openclaw gateway status"
-        case .refusedAddress: "name the address under bots.\(bot).allow"
+    package func advice(of bot: String) -> GatewayAdvice {
+        let setting = "bots.\(bot)"
+        return switch kind {
+        case .unreachable:
+            .init("check \(setting).url, and that the gateway runs", run: "openclaw gateway status")
+        case .refusedAddress: .init("name the address under \(setting).allow")
         case .untrusted:
-            "use the name that the certificate is for in bots.\(bot).url, or name its issuer in bots.\(bot).ca"
-        case .noGateway: "check bots.\(bot).url"
-        case .tokenMissing: "set bots.\(bot).token, for example { file: /path }"
-        case .tokenRefused: "check bots.\(bot).token, then: belfry reload"
-        case .deviceTokenRefused: "check bots.\(bot).token, then: belfry reload"
+            .init(
+                "use the name that the certificate is for in \(setting).url, or name its issuer in "
+                    + "\(setting).ca")
+        case .noGateway: .init("check \(setting).url")
+        case .tokenMissing: .init("set \(setting).token, for example { file: /path }")
+        case .tokenRefused, .deviceTokenRefused:
+            .init("check \(setting).token, then", run: "belfry reload")
         case .pairing(let request, _):
-            request.map { "openclaw devices approve \($0)" } ?? "openclaw devices list"
-        case .version: "update Belfry, or the gateway"
+            .init(run: request.map { "openclaw devices approve \($0)" } ?? "openclaw devices list")
+        case .version: .init("update Belfry, or the gateway")
         case .refused where reconnect == .never:
-            "see what the gateway logs: openclaw logs --follow; then: belfry reload"
-        case .authChanged: "update the file of bots.\(bot).token, then: belfry reload"
-        case .silent: "see whether it hangs: openclaw gateway status"
+            .init("see what the gateway logs", run: "openclaw logs --follow; then: belfry reload")
+        case .authChanged: .init("update the file of \(setting).token, then", run: "belfry reload")
+        case .silent: .init("see whether it hangs", run: "openclaw gateway status")
         case .rateLimited:
-            "wait a minute; a client may keep trying with a wrong token: openclaw devices list"
-        case .refused: "see what the gateway logs: openclaw logs --follow"
-        case .starting: "wait; Belfry connects once it is ready"
-        case .restarting: "wait; Belfry connects once it is back"
-        case .closed(1008, _): "see what the gateway logs: openclaw logs --follow"
-        case .closed(1013, _): "wait; the gateway is overloaded, and Belfry tries again"
-        case .closed: "wait; Belfry connects again; if it stays so: openclaw gateway status"
-        case .oversized: "begin a new conversation there (/new): this one holds too much"
-        case .malformed: "check that nothing between Belfry and the gateway changes what it sends"
+            .init(
+                "wait a minute; a client may keep trying with a wrong token", run: "openclaw devices list")
+        case .refused, .closed(1008, _):
+            .init("see what the gateway logs", run: "openclaw logs --follow")
+        case .starting: .init("wait; Belfry connects once it is ready")
+        case .restarting: .init("wait; Belfry connects once it is back")
+        case .closed(1013, _): .init("wait; the gateway is overloaded, and Belfry tries again")
+        case .closed:
+            .init("wait; Belfry connects again; if it stays so", run: "openclaw gateway status")
+        case .oversized: .init("begin a new conversation there (/new): this one holds too much")
+        case .malformed: .init("check that nothing between Belfry and the gateway changes what it sends")
         }
+    }
+}
+
+/// What a person can do about a gateway: something, a command, or both.
+package struct GatewayAdvice: Hashable, Sendable {
+    private let text: String?
+    private let command: String?
+
+    /// What to do, and the command for it, or to run after it; none: it is done without one.
+    package init(_ text: String, run command: String? = nil) { (self.text, self.command) = (text, command) }
+
+    /// A command to run.
+    package init(run command: String) { (text, self.command) = (nil, command) }
+
+    /// As a part of a sentence: `check bots.opta.token, then: belfry reload`; a command alone stands for itself.
+    package var clause: String { [text, command].compactMap(\.self).joined(separator: ": ") }
+
+    /// As a sentence of its own, which ends in a command without a full stop: `Run: openclaw devices list`.
+    package var sentence: String {
+        guard let text else { return "Run: \(clause)" }
+        return text.prefix(1).uppercased() + clause.dropFirst() + (command == nil ? "." : "")
     }
 }

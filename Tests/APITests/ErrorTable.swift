@@ -45,12 +45,9 @@ import Testing
         #expect(several.code == .badValue && several.message == "one two" && several.drawing == nil)
     }
 
-    @Test(arguments: [
-        ("try again", "Try again."), ("openclaw devices list", "Run: openclaw devices list"),
-        ("check bots.opta.token, then: belfry reload", "Check bots.opta.token, then: belfry reload"),
-    ])
-    func `shows what to do about a gateway in a sentence`(hint: String, sentence: String) {
-        #expect(APIError(EngineError.gateway("opta: it did not answer", hint: hint)).hint == sentence)
+    @Test func `shows what to do about a gateway as it is said`() {
+        let hint = "Run: openclaw devices list"
+        #expect(APIError(EngineError.gateway("opta: it did not answer", hint: hint)).hint == hint)
         #expect(APIError(EngineError.gateway("opta: it did not answer", hint: nil)).hint == nil)
     }
 

@@ -226,6 +226,17 @@ func frame(_ text: String) throws -> GatewayFrame { try GatewayFrame(Array(text.
         #expect(sentence.hasPrefix("opta: the gateway at h:1 ") && sentence.contains(reason), "\(sentence)")
         #expect(trouble.hint(of: "opta").contains(hint), "\(trouble.hint(of: "opta"))")
         #expect(trouble.reconnect == reconnect)
+        let advice = trouble.advice(of: "opta").sentence
+        #expect(advice.first?.isUppercase == true && advice.contains(hint.dropFirst()), "\(advice)")
+    }
+
+    @Test func `has a hint that is a sentence, or ends in the command to run`() {
+        func advice(_ kind: GatewayTrouble.Kind) -> String {
+            GatewayTrouble(kind).advice(of: "opta").sentence
+        }
+        #expect(advice(.version(nil)) == "Update Belfry, or the gateway.")
+        #expect(advice(.tokenRefused) == "Check bots.opta.token, then: belfry reload")
+        #expect(advice(.pairing(request: "r-1", reason: nil)) == "Run: openclaw devices approve r-1")
     }
 
     @Test func `follows a gap in the numbers alone, whatever the first one is`() {

@@ -32,7 +32,7 @@ extension APIError {
                 .gatewayJobTaken, "the gateway's job \(Quoted.of(name)) is run by Belfry already, as \(job)",
                 hint: "See: belfry job show \(job)")
         case .gateway(let text, let hint):
-            self.init(.gatewayRefused, text, hint: hint.map { Self.sentence(of: $0) })
+            self.init(.gatewayRefused, text, hint: hint)
         case .noSuchZone(let name): self.init(missingZone: name)
         case .nothingToExplain(let name): self.init(noSubject: name)
         case .ambiguousID(let id, let candidates): self.init(ambiguous: id, candidates)
@@ -212,16 +212,6 @@ extension APIError {
             "entries wait for several channels that are not in the configuration: "
                 + channels.joined(separator: " "),
             hint: "Name one: belfry outbox retry --channel \(new) --from \(channels.first ?? "OLD")")
-    }
-}
-
-extension APIError {
-    /// A hint that begins in lower case, or is only a command, as a sentence of its own.
-    fileprivate static func sentence(of hint: String) -> String {
-        let isCommand = ["openclaw ", "belfry "].contains { hint.hasPrefix($0) }
-        guard !isCommand else { return "Run: \(hint)" }
-        let endsInCommand = [": openclaw ", ": belfry "].contains { hint.contains($0) }
-        return hint.prefix(1).uppercased() + hint.dropFirst() + (endsInCommand ? "" : ".")
     }
 }
 

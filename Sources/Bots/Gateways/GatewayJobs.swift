@@ -191,7 +191,7 @@ package struct GatewayAdministrator: Sendable {
     package struct Refusal: Error, Hashable, Sendable {
         /// One sentence without a full stop.
         package let text: String
-        /// What to do about it.
+        /// What to do about it: a sentence.
         package let hint: String?
         /// Whether it may have been done all the same.
         package let isUnknown: Bool
@@ -241,7 +241,7 @@ package struct GatewayAdministrator: Sendable {
         if let scope = hello.missingScopes(of: GatewayIdentity.administration).last {
             throw Refusal(
                 text: "\(bot): the gateway at \(place) does not grant \(scope) to this device",
-                hint: "openclaw devices list", isUnknown: false)
+                hint: "Run: openclaw devices list", isUnknown: false)
         }
         do throws(GatewayLink.CallFailure) {
             try await link.setEnabled(isEnabled, job)
@@ -252,18 +252,20 @@ package struct GatewayAdministrator: Sendable {
 
     private static func missing(_ bot: String) -> Refusal {
         Refusal(
-            text: "\(bot): its gateway can't be asked as it is configured", hint: "belfry bot test \(bot)",
+            text: "\(bot): its gateway can't be asked as it is configured",
+            hint: "Run: belfry bot test \(bot)",
             isUnknown: false)
     }
 
     private static func refusal(of link: GatewayLink, _ bot: String, _ place: String) async -> Refusal {
         guard case .away(let trouble, _) = await link.state else {
             return Refusal(
-                text: "\(bot): the gateway at \(place) is not connected yet", hint: "try again in a moment",
+                text: "\(bot): the gateway at \(place) is not connected yet", hint: "Try again in a moment.",
                 isUnknown: false)
         }
         return Refusal(
-            text: trouble.sentence(of: bot, at: place), hint: trouble.hint(of: bot), isUnknown: false)
+            text: trouble.sentence(of: bot, at: place), hint: trouble.advice(of: bot).sentence,
+            isUnknown: false)
     }
 
     private static func refusal(
@@ -272,17 +274,18 @@ package struct GatewayAdministrator: Sendable {
         let start = "\(bot): the gateway at \(place)"
         switch failure {
         case .away:
-            return Refusal(text: "\(start) closed the connection", hint: "try again", isUnknown: true)
-        case .timedOut: return Refusal(text: "\(start) did not answer", hint: "try again", isUnknown: true)
+            return Refusal(text: "\(start) closed the connection", hint: "Try again.", isUnknown: true)
+        case .timedOut: return Refusal(text: "\(start) did not answer", hint: "Try again.", isUnknown: true)
         case .unsettled:
             return Refusal(
-                text: "\(start) showed another list of jobs each time it was read", hint: "try again",
+                text: "\(start) showed another list of jobs each time it was read", hint: "Try again.",
                 isUnknown: true)
         case .tooLarge: return Refusal(text: "\(start) reads no frame as large", hint: nil, isUnknown: false)
         case .fault(let fault):
             if let scope = fault.missingScope {
                 return Refusal(
-                    text: "\(start) does not grant \(scope) to this device", hint: "openclaw devices list",
+                    text: "\(start) does not grant \(scope) to this device",
+                    hint: "Run: openclaw devices list",
                     isUnknown: false)
             }
             let why = fault.message.isEmpty ? "" : ": \(fault.message)"
