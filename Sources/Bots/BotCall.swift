@@ -269,7 +269,7 @@ private struct PausedReply {
     /// How often a reply may pause.
     static let limit = 8
 
-    private var turns: [Turn] = []
+    private var turns: [SpokenTurn] = []
     private var hasOutput = false
     private var usage = TokenUsage()
     /// What the present request used so far.
@@ -295,7 +295,7 @@ private struct PausedReply {
     }
 
     /// It paused after this turn; false: it did too often.
-    mutating func add(_ turn: Turn) -> Bool {
+    mutating func add(_ turn: SpokenTurn) -> Bool {
         turns.append(turn)
         (usage, more) = (usage + more, TokenUsage())
         return turns.count <= Self.limit

@@ -311,12 +311,12 @@ extension MemoryFile {
 
 extension PromptOrder {
     /// The conversation as a provider is asked it.
-    fileprivate var turns: [Turn] {
-        SummaryText.leading(summary, earlier.map(Turn.init) + [Turn(.user, text)])
+    fileprivate var turns: [SpokenTurn] {
+        SummaryText.leading(summary, earlier.map(SpokenTurn.init) + [SpokenTurn(.user, text)])
     }
 }
 
-extension Turn {
+extension SpokenTurn {
     /// What one side said before.
     init(_ turn: EarlierTurn) { self.init(turn.isOfBot ? .assistant : .user, turn.text) }
 }
@@ -332,8 +332,8 @@ extension BotPerformer {
         let key = note.order.key
         attempts.report(.progress(key, ProgressReport(phase: "summarizing what was said before")))
         let turns =
-            SummaryText.leading(note.order.summary, older.turns.map(Turn.init))
-            + [Turn(.user, SummaryText.request)]
+            SummaryText.leading(note.order.summary, older.turns.map(SpokenTurn.init))
+            + [SpokenTurn(.user, SummaryText.request)]
         var (reply, failure) = (ReplyProgress(), ReplyFailure?.none)
         try await call(note.order, bot.endpoint, spent: spent(of: note.order, since: watch))
             .ask(bot.backend.prompt(turns)) { event in

@@ -155,7 +155,7 @@ package struct BotTester: Sendable {
         var (text, failure, usage) = ("", ReplyFailure?.none, TokenUsage?.none)
         var firstWord: Duration?
         let start = clock.sinceBoot
-        var prompt = backend.prompt([Turn(.user, Self.question)])
+        var prompt = backend.prompt([SpokenTurn(.user, Self.question)])
         prompt.maxTokens = min(prompt.maxTokens, 512)
         try await call.ask(prompt) { event in
             switch event {

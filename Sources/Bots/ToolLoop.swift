@@ -105,7 +105,7 @@ struct ToolLoop {
             state.hasBegun = false
         }
         // One turn with a result for every call: a provider refuses the conversation else.
-        state.turns.append(Turn(.user, state.results))
+        state.turns.append(SpokenTurn(.user, state.results))
         state.results = []
         try keep(state)
     }
@@ -175,9 +175,9 @@ private struct JointReply {
 /// How far a reply in turns is: what must be known to go on with it.
 struct LoopState: Hashable {
     /// What was said since the prompt: the bot's turns, and the results of its calls.
-    var turns: [Turn] = []
+    var turns: [SpokenTurn] = []
     /// The results of the calls of the last turn, as far as there are some.
-    var results: [Turn.Part] = []
+    var results: [SpokenTurn.Part] = []
     /// Whether the call after these was begun.
     var hasBegun = false
     /// What the bot said, as people read it.
@@ -259,8 +259,8 @@ extension LoopNote: AttemptNote {
         summaryUsage = json["summaryUsage"].flatMap(TokenUsage.init) ?? TokenUsage()
         self.start = Moment(microseconds: Int64(start))
         model = json["model"]?.text
-        let turns = (json["turns"]?.elements ?? []).map(Turn.init)
-        let results = (json["results"]?.elements ?? []).map(Turn.Part.init)
+        let turns = (json["turns"]?.elements ?? []).map(SpokenTurn.init)
+        let results = (json["results"]?.elements ?? []).map(SpokenTurn.Part.init)
         guard !turns.contains(nil), !results.contains(nil) else { return nil }
         state.turns = turns.compactMap(\.self)
         state.results = results.compactMap(\.self)
@@ -270,7 +270,7 @@ extension LoopNote: AttemptNote {
     }
 }
 
-extension Turn {
+extension SpokenTurn {
     fileprivate var json: JSON {
         .object(["speaker": .string(speaker.rawValue), "parts": .array(parts.map(\.json))])
     }
@@ -283,7 +283,7 @@ extension Turn {
     }
 }
 
-extension Turn.Part {
+extension SpokenTurn.Part {
     fileprivate var json: JSON {
         switch self {
         case .text(let text): .object(["text": .string(text)])

@@ -55,7 +55,7 @@ package struct BotBackend: Hashable, Sendable {
     }
 
     /// What the bot is asked when somebody says `turns` to it, and its memory file holds `memory`.
-    package func prompt(_ turns: [Turn], memory: String? = nil) -> Prompt {
+    package func prompt(_ turns: [SpokenTurn], memory: String? = nil) -> Prompt {
         let parts = [system, MemoryFile.section(memory)].compactMap(\.self)
         return Prompt(
             model: model, system: parts.isEmpty ? nil : parts.joined(separator: "\n\n"), turns: turns,

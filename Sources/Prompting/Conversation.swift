@@ -89,23 +89,23 @@ package struct Conversation: Sendable {
     ///
     /// The oldest turns are left out where there are more than ``turnLimit``, or more bytes than the limit; the
     /// `reactions` stand at the end of the last turn, a line each.
-    package func turns(before: [ThreadLine], asked: [ThreadLine], reactions: [String] = []) -> [Turn] {
+    package func turns(before: [ThreadLine], asked: [ThreadLine], reactions: [String] = []) -> [SpokenTurn] {
         var turns = earlier(before)
         let now = PromptXML.text(of: asked, zone: zone)
         turns.append(.user, ([now] + reactions).joined(separator: "\n"))
-        return turns.list.map { Turn($0.speaker, $0.text) }
+        return turns.list.map { SpokenTurn($0.speaker, $0.text) }
     }
 
     /// The turns of what was said `before` alone, oldest first, within the same bounds.
-    package func turns(before: [ThreadLine]) -> [Turn] {
-        earlier(before).list.map { Turn($0.speaker, $0.text) }
+    package func turns(before: [ThreadLine]) -> [SpokenTurn] {
+        earlier(before).list.map { SpokenTurn($0.speaker, $0.text) }
     }
 
     /// Turns in which the two sides alternate.
     private struct Turns {
-        var list: [(speaker: Turn.Speaker, text: String)] = []
+        var list: [(speaker: SpokenTurn.Speaker, text: String)] = []
 
-        mutating func append(_ speaker: Turn.Speaker, _ text: String) {
+        mutating func append(_ speaker: SpokenTurn.Speaker, _ text: String) {
             if list.last?.speaker == speaker {
                 list[list.count - 1].text += "\n\n" + text
             } else {
@@ -138,7 +138,7 @@ package struct Conversation: Sendable {
     }
 
     /// Leaves out the oldest turns; the first one left is a person's.
-    private func bound(_ turns: inout [(speaker: Turn.Speaker, text: String)]) {
+    private func bound(_ turns: inout [(speaker: SpokenTurn.Speaker, text: String)]) {
         var bytes = turns.reduce(0) { $0 + $1.text.utf8.count }
         var first = 0
         while first < turns.count {

@@ -3,7 +3,7 @@ package struct Compaction: Hashable, Sendable {
     /// How many lines it is, from the first on.
     package var count: Int
     /// The lines as turns, oldest first.
-    package var turns: [Turn]
+    package var turns: [SpokenTurn]
     /// The row of the last one.
     package var through: Int64
 }
@@ -68,11 +68,13 @@ package enum SummaryText {
         """
 
     /// The turns with the summary of what was said before them: in the first one, where that is a person's.
-    package static func leading(_ summary: String?, _ turns: [Turn]) -> [Turn] {
+    package static func leading(_ summary: String?, _ turns: [SpokenTurn]) -> [SpokenTurn] {
         guard let summary else { return turns }
         let text = "[SUMMARY OF WHAT WAS SAID BEFORE]\n\n\(summary)\n\n[END OF THE SUMMARY]"
-        guard let first = turns.first, first.speaker == .user else { return [Turn(.user, text)] + turns }
-        return [Turn(.user, [.text(text + "\n\n")] + first.parts).joined] + turns.dropFirst()
+        guard let first = turns.first, first.speaker == .user else {
+            return [SpokenTurn(.user, text)] + turns
+        }
+        return [SpokenTurn(.user, [.text(text + "\n\n")] + first.parts).joined] + turns.dropFirst()
     }
 
     /// What of a reply is kept as the summary; nil: it says nothing.
@@ -83,9 +85,9 @@ package enum SummaryText {
     }
 }
 
-extension Turn {
+extension SpokenTurn {
     /// With its texts as one.
-    fileprivate var joined: Turn {
+    fileprivate var joined: SpokenTurn {
         var parts: [Part] = []
         for part in self.parts {
             if case .text(let next) = part, case .text(let last)? = parts.last {
@@ -94,7 +96,7 @@ extension Turn {
                 parts.append(part)
             }
         }
-        return Turn(speaker, parts)
+        return SpokenTurn(speaker, parts)
     }
 }
 

@@ -7,14 +7,16 @@ package struct Prompt: Hashable, Sendable {
     /// Who the bot is and how it behaves; nil for nothing.
     package var system: String?
     /// What was said so far, the oldest first; the last turn is a person's or has the results of tools.
-    package var turns: [Turn]
+    package var turns: [SpokenTurn]
     /// The most tokens of the reply.
     package var maxTokens: Int
     /// What the bot may call.
     package var tools: [Tool]
 
     /// A prompt; without tools unless given.
-    package init(model: String, system: String? = nil, turns: [Turn], maxTokens: Int, tools: [Tool] = []) {
+    package init(
+        model: String, system: String? = nil, turns: [SpokenTurn], maxTokens: Int, tools: [Tool] = []
+    ) {
         self.model = model
         self.system = system
         self.turns = turns
@@ -24,7 +26,7 @@ package struct Prompt: Hashable, Sendable {
 }
 
 /// What one side said at a time.
-package struct Turn: Hashable, Sendable {
+package struct SpokenTurn: Hashable, Sendable {
     /// Who said it.
     package enum Speaker: String, Hashable, Sendable {
         /// A person, or Belfry on behalf of one.
@@ -148,7 +150,7 @@ extension String {
     }
 }
 
-extension Turn {
+extension SpokenTurn {
     /// The tools that the bot called and that wait for somebody to perform them.
     package var openCalls: [ToolCall] {
         parts.compactMap { part in

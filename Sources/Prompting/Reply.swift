@@ -59,7 +59,7 @@ package struct Finish: Hashable, Sendable {
     /// Why it ended.
     package var reason: Reason
     /// The reply as a turn of the conversation, with all that the provider wants back.
-    package var turn: Turn
+    package var turn: SpokenTurn
     /// A heading that the bot itself gives its reply; nil: none.
     package var title: String?
     /// How much the reply should disturb, in the bot's own words: low, normal or critical; nil: it says nothing.
@@ -68,7 +68,7 @@ package struct Finish: Hashable, Sendable {
     package var isQuiet = false
 
     /// An end with the reply as a turn.
-    package init(_ reason: Reason, turn: Turn, title: String? = nil, priority: String? = nil) {
+    package init(_ reason: Reason, turn: SpokenTurn, title: String? = nil, priority: String? = nil) {
         self.reason = reason
         self.turn = turn
         self.title = title

@@ -176,7 +176,7 @@ struct ProviderCheck {
         _ model: String, _ text: String, tokens: Int, key: BotKey?? = nil
     ) async throws -> Asked {
         var asked = Asked(began: clock.sinceBoot)
-        let prompt = Prompt(model: model, turns: [Turn(.user, text)], maxTokens: tokens)
+        let prompt = Prompt(model: model, turns: [SpokenTurn(.user, text)], maxTokens: tokens)
         let call = try call(model: model, key: key ?? self.key)
         try await call.ask(prompt) { asked.events.append(($0, clock.sinceBoot)) }
         return asked
@@ -238,7 +238,7 @@ struct ProviderCheck {
         let (pieces, came) = AsyncStream.makeStream(of: Void.self)
         let call = try call(model: model, key: key)
         let prompt = Prompt(
-            model: model, turns: [Turn(.user, "Count from 1 to 500 in words.")], maxTokens: 512)
+            model: model, turns: [SpokenTurn(.user, "Count from 1 to 500 in words.")], maxTokens: 512)
         let asking = Task {
             defer { came.finish() }
             try await call.ask(prompt) { if case .text = $0 { came.yield() } }

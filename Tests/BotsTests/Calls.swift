@@ -21,7 +21,7 @@ struct Scene {
         curl = try CurlMulti()
     }
 
-    static let prompt = Prompt(model: "haiku", turns: [Turn(.user, "Hi")], maxTokens: 100)
+    static let prompt = Prompt(model: "haiku", turns: [SpokenTurn(.user, "Hi")], maxTokens: 100)
 
     func call(
         timeouts: BotCall.Timeouts = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1",
@@ -87,7 +87,7 @@ enum Streams {
         let scene = try Scene(.openAI, await ProviderServer(.init(Streams.chat, piece: 5)))
         let events = try await scene.ask()
         #expect(events.text == "Hello there")
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "Hello there")))
+        #expect(events.finish == Finish(.end, turn: SpokenTurn(.assistant, "Hello there")))
         let request = try await scene.server.request()
         #expect(request.path == "/v1/chat/completions")
         #expect(request.headers["authorization"] == "Bearer sk-secret")
@@ -122,7 +122,8 @@ enum Streams {
         let scene = try Scene(.anthropic, await ProviderServer(.init(paused), .init(Streams.messages)))
         let events = try await scene.ask()
         #expect(events.text == "HelloHello")
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, [.text("Hello"), .text("Hello")])))
+        #expect(
+            events.finish == Finish(.end, turn: SpokenTurn(.assistant, [.text("Hello"), .text("Hello")])))
         #expect(events.filter { if case .started = $0 { true } else { false } }.count == 1)
         let used = events.compactMap { if case .usage(let usage) = $0 { usage } else { nil } }.last
         #expect(used == TokenUsage(input: 6, output: 4))

@@ -16,7 +16,7 @@ import Tracking
         #expect(events.first == .started(nil))
         #expect(events.text == "Café opens at 9.")
         #expect(events.usage == TokenUsage(input: 412, cacheWrite: 7, cacheRead: 3, output: 9))
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "Café opens at 9.")))
+        #expect(events.finish == Finish(.end, turn: SpokenTurn(.assistant, "Café opens at 9.")))
     }
 
     @Test func `starts once, however often its provider says so`() {
@@ -33,7 +33,8 @@ import Tracking
         #expect(events.calls == [call])
         #expect(
             events.finish
-                == Finish(.toolCalls, turn: Turn(.assistant, [.text("Scheduling that."), .toolCall(call)])))
+                == Finish(
+                    .toolCalls, turn: SpokenTurn(.assistant, [.text("Scheduling that."), .toolCall(call)])))
     }
 
     @Test func `calls a tool without arguments with an empty object`() {
@@ -67,7 +68,7 @@ import Tracking
     @Test func `leaves out a tool call that its size cut off`() {
         let events = replies(AnthropicStreams.cutTool)
         #expect(events.calls.isEmpty)
-        #expect(events.finish == Finish(.maxTokens, turn: Turn(.assistant, "Writing.")))
+        #expect(events.finish == Finish(.maxTokens, turn: SpokenTurn(.assistant, "Writing.")))
     }
 
     @Test(arguments: [

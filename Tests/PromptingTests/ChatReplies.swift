@@ -14,7 +14,7 @@ import Tracking
         #expect(events.first == .started(nil))
         #expect(events.text == "Café 🏳️‍🌈.")
         #expect(events.usage == TokenUsage(input: 64, cacheRead: 16, output: 21))
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "Café 🏳️‍🌈.")))
+        #expect(events.finish == Finish(.end, turn: SpokenTurn(.assistant, "Café 🏳️‍🌈.")))
     }
 
     @Test func `has its tool calls merged by their index`() {
@@ -24,7 +24,8 @@ import Tracking
         #expect(events.contains(.calling("notify")))
         #expect(events.calls == [notify, list])
         #expect(
-            events.finish == Finish(.toolCalls, turn: Turn(.assistant, [.toolCall(notify), .toolCall(list)])))
+            events.finish
+                == Finish(.toolCalls, turn: SpokenTurn(.assistant, [.toolCall(notify), .toolCall(list)])))
     }
 
     @Test func `of Ollama has its reasoning and whole calls`() {
@@ -68,7 +69,7 @@ import Tracking
     func `ends for the reason it is given`(word: String, reason: Finish.Reason) {
         let events = replies(
             ChatStreams.chunk(#"{"content":"x"}"#), ChatStreams.chunk("{}", finish: #""\#(word)""#), "[DONE]")
-        #expect(events.finish == Finish(reason, turn: Turn(.assistant, "x")))
+        #expect(events.finish == Finish(reason, turn: SpokenTurn(.assistant, "x")))
     }
 
     @Test func `may be a refusal in words`() {
@@ -83,7 +84,7 @@ import Tracking
     @Test func `is complete after its reason though the server sends no [DONE]`() {
         let events = replies(
             ChatStreams.chunk(#"{"content":"x"}"#), ChatStreams.chunk("{}", finish: #""stop""#))
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "x")))
+        #expect(events.finish == Finish(.end, turn: SpokenTurn(.assistant, "x")))
     }
 
     @Test func `is complete with [DONE] though the server gives no reason, unless it is empty`() {

@@ -120,7 +120,7 @@ import Timeline
         #expect(SpokenReply.visible(reply) == visible)
     }
 
-    private func text(_ turn: Turn) -> String {
+    private func text(_ turn: SpokenTurn) -> String {
         turn.parts.map { part in if case .text(let text) = part { text } else { "" } }.joined()
     }
 }
@@ -155,7 +155,7 @@ import Timeline
         }
     }
 
-    private func text(_ turns: [Turn]) -> String {
+    private func text(_ turns: [SpokenTurn]) -> String {
         turns.flatMap(\.parts).map { part in if case .text(let text) = part { text } else { "" } }.joined()
     }
 
@@ -197,13 +197,17 @@ import Timeline
     }
 
     @Test func `begins with the summary, in the turn of a person`() {
-        let turns = SummaryText.leading("Tea.", [Turn(.user, "one"), Turn(.assistant, "two")])
+        let turns = SummaryText.leading("Tea.", [SpokenTurn(.user, "one"), SpokenTurn(.assistant, "two")])
         #expect(turns.map(\.speaker) == [.user, .assistant])
         #expect(
             turns.first
-                == Turn(.user, "[SUMMARY OF WHAT WAS SAID BEFORE]\n\nTea.\n\n[END OF THE SUMMARY]\n\none"))
-        #expect(SummaryText.leading("Tea.", [Turn(.assistant, "two")]).map(\.speaker) == [.user, .assistant])
-        #expect(SummaryText.leading(nil, [Turn(.user, "one")]) == [Turn(.user, "one")])
+                == SpokenTurn(
+                    .user, "[SUMMARY OF WHAT WAS SAID BEFORE]\n\nTea.\n\n[END OF THE SUMMARY]\n\none"))
+        #expect(
+            SummaryText.leading("Tea.", [SpokenTurn(.assistant, "two")]).map(\.speaker) == [
+                .user, .assistant,
+            ])
+        #expect(SummaryText.leading(nil, [SpokenTurn(.user, "one")]) == [SpokenTurn(.user, "one")])
     }
 
     @Test func `keeps of a summary what fits, and nothing of none`() {

@@ -115,7 +115,7 @@ import Testing
 
     @Test func `is an end before all was said, with what to do about it`() {
         func failure(_ reason: Finish.Reason) -> ReplyFailure? {
-            Finish(reason, turn: Turn(.assistant, "Half")).failure(hasOutput: true)
+            Finish(reason, turn: SpokenTurn(.assistant, "Half")).failure(hasOutput: true)
         }
         let refused = failure(.refusal("I can't help."))
         #expect(
@@ -127,7 +127,8 @@ import Testing
         #expect(failure(.contextFull)?.kind == .endedEarly(.contextFull))
         #expect(failure(.filtered)?.kind == .endedEarly(.filter))
         for reason in [Finish.Reason.refusal(nil), .maxTokens, .contextFull, .filtered] {
-            #expect(Finish(reason, turn: Turn(.assistant, [])).failure(hasOutput: false)?.retry == .never)
+            #expect(
+                Finish(reason, turn: SpokenTurn(.assistant, [])).failure(hasOutput: false)?.retry == .never)
         }
         for reason in [Finish.Reason.end, .toolCalls, .pause, .other("eos")] {
             #expect(failure(reason) == nil)

@@ -5,7 +5,7 @@ import Tracking
 
 @Suite struct `a bot that is a program` {
     private func replies(
-        _ dialect: ProgramDialect, _ text: String, end: ProgramEnd = .code(0), pieces: Int = .max
+        _ dialect: ProgramDialect, _ text: String, end: BotProgramEnd = .code(0), pieces: Int = .max
     ) -> [ReplyEvent] {
         var decoder = ProgramDecoder(dialect)
         var events: [ReplyEvent] = []
@@ -91,7 +91,7 @@ import Tracking
                     id: "t1", name: "Bash", arguments: .object(["command": .string("ls")]), isPerformed: true)
             ])
         #expect(events.usage == TokenUsage(input: 9, cacheRead: 4, output: 7, costUSD: 0.02))
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "Let me see.\n\nOne file.")))
+        #expect(events.finish == Finish(.end, turn: SpokenTurn(.assistant, "Let me see.\n\nOne file.")))
     }
 
     @Test func `as Claude with partial messages says each text once`() {
@@ -179,7 +179,7 @@ import Tracking
                     arguments: .object(["command": .string("ls"), "exit_code": .int(0)]), isPerformed: true)
             ])
         #expect(events.usage == TokenUsage(input: 4, cacheRead: 20, output: 7))
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "One file.")))
+        #expect(events.finish == Finish(.end, turn: SpokenTurn(.assistant, "One file.")))
     }
 
     @Test func `as Codex fails with its turn, or with the last error before its end`() {
@@ -211,7 +211,7 @@ import Tracking
     @Test func `of any kind says what it prints`() {
         let events = replies(.text, "\nOne\r\n\n\n\ntwo\nthree")
         #expect(events.text == "One\n\n\ntwo\nthree")
-        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "One\n\n\ntwo\nthree")))
+        #expect(events.finish == Finish(.end, turn: SpokenTurn(.assistant, "One\n\n\ntwo\nthree")))
     }
 
     @Test func `of any kind says each line at once, unless it may be the object at the end`() {

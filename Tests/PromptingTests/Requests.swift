@@ -8,14 +8,14 @@ import Tracking
     private static let prompt = Prompt(
         model: "m", system: "You are sage.",
         turns: [
-            Turn(.user, "Hi \"you\"\n"),
-            Turn(
+            SpokenTurn(.user, "Hi \"you\"\n"),
+            SpokenTurn(
                 .assistant,
                 [
                     .opaque(provider: "anthropic", thought), .opaque(provider: "other", .null), .text("Well"),
                     .toolCall(call),
                 ]),
-            Turn(.user, [.text("and now?"), .toolResult(id: "t1", text: "12:00", isError: false)]),
+            SpokenTurn(.user, [.text("and now?"), .toolResult(id: "t1", text: "12:00", isError: false)]),
         ],
         maxTokens: 1024,
         tools: [Tool(name: "clock", about: "The time.", arguments: .object(["type": .string("object")]))])
@@ -47,7 +47,8 @@ import Tracking
     }
 
     @Test func `has no empty parts and no sampling values`() {
-        let plain = Prompt(model: "m", turns: [Turn(.assistant, ""), Turn(.user, "x")], maxTokens: 5)
+        let plain = Prompt(
+            model: "m", turns: [SpokenTurn(.assistant, ""), SpokenTurn(.user, "x")], maxTokens: 5)
         #expect(
             text(AnthropicRequest.body(plain))
                 == #"{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}"#

@@ -139,7 +139,7 @@ struct ReplyReading {
         (exit.outputTail, exit.errorTail) = (hiddenTail(exit.outputTail), hiddenTail(exit.errorTail))
         var events: [ReplyEvent] = []
         let code = exit.exitCode
-        decoder.end(code.map(ProgramEnd.code) ?? .signal) { events.append($0) }
+        decoder.end(code.map(BotProgramEnd.code) ?? .signal) { events.append($0) }
         for event in events { apply(event) }
         // The last words may have come since the last one.
         if let progress = progress.report { report(.progress(key, progress)) }

@@ -244,7 +244,7 @@ extension ThreadLine {
 }
 
 extension EarlierTurn {
-    fileprivate init(_ turn: Prompting.Turn) {
+    fileprivate init(_ turn: SpokenTurn) {
         self.init(isOfBot: turn.speaker == .assistant, text: turn.text)
     }
 }
@@ -255,7 +255,7 @@ extension OlderTalk {
     }
 }
 
-extension Prompting.Turn {
+extension SpokenTurn {
     /// Its text.
     fileprivate var text: String {
         parts.map { part in if case .text(let text) = part { text } else { "" } }.joined()

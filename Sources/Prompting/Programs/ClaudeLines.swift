@@ -14,7 +14,7 @@ struct ClaudeLines: JSONLineReader {
     /// Whether a tool was called: to ask again would do its work twice.
     private var hasCalled = false
 
-    func end(_ end: ProgramEnd) -> [LineStep] { [] }
+    func end(_ end: BotProgramEnd) -> [LineStep] { [] }
 
     mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
@@ -92,7 +92,7 @@ struct ClaudeLines: JSONLineReader {
         let subtype = json["subtype"]?.text ?? ""
         if json["stop_reason"]?.text == "tool_deferred" {
             let call = json["deferred_tool_use"]?["id"]?.text
-            return steps + [.finish(Finish(.deferred(call: call), turn: Turn(.assistant, text)))]
+            return steps + [.finish(Finish(.deferred(call: call), turn: SpokenTurn(.assistant, text)))]
         }
         let isError = json["is_error"] == .bool(true) || subtype != "success"
         guard !isError else {
@@ -104,7 +104,7 @@ struct ClaudeLines: JSONLineReader {
             text = words
             steps.append(.event(.text(words)))
         }
-        return steps + [.finish(Finish(.end, turn: Turn(.assistant, text)))]
+        return steps + [.finish(Finish(.end, turn: SpokenTurn(.assistant, text)))]
     }
 
     /// The moment of so many seconds since 1970; nil where nobody means such a time.

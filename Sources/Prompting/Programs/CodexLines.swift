@@ -8,7 +8,7 @@ struct CodexLines: JSONLineReader {
     /// The last error that did not end the turn, such as a lost connection that is tried again.
     private var complaint = ""
 
-    func end(_ end: ProgramEnd) -> [LineStep] { complaint.isEmpty ? [] : [.fail(Self.failure(complaint))] }
+    func end(_ end: BotProgramEnd) -> [LineStep] { complaint.isEmpty ? [] : [.fail(Self.failure(complaint))] }
 
     mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
@@ -21,7 +21,7 @@ struct CodexLines: JSONLineReader {
             let tokens = TokenUsage(
                 read: usage?["input_tokens"], ofCache: usage?["cached_input_tokens"],
                 written: usage?["output_tokens"])
-            return [.event(.usage(tokens)), .finish(Finish(.end, turn: Turn(.assistant, text)))]
+            return [.event(.usage(tokens)), .finish(Finish(.end, turn: SpokenTurn(.assistant, text)))]
         case "turn.failed":
             return [.fail(Self.failure(json["error"]?["message"]?.text ?? complaint))]
         case "error":

@@ -6,7 +6,7 @@ import Tracking
 struct GeminiLines: JSONLineReader {
     private var text = ""
 
-    func end(_ end: ProgramEnd) -> [LineStep] {
+    func end(_ end: BotProgramEnd) -> [LineStep] {
         switch end {
         case .code(42): [.fail(ReplyFailure(.badRequest))]
         case .code(53): [.fail(ReplyFailure(.budget, detail: "it reached its limit of turns"))]
@@ -48,6 +48,6 @@ struct GeminiLines: JSONLineReader {
                 detail: CleanText.line(words, limit: ProviderError.messageLimit))
             return [.event(.usage(usage)), .fail(failure)]
         }
-        return [.event(.usage(usage)), .finish(Finish(.end, turn: Turn(.assistant, text)))]
+        return [.event(.usage(usage)), .finish(Finish(.end, turn: SpokenTurn(.assistant, text)))]
     }
 }

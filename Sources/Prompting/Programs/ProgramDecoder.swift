@@ -13,7 +13,7 @@ package enum ProgramDialect: String, Hashable, Sendable, CaseIterable {
 }
 
 /// How a program ended.
-package enum ProgramEnd: Hashable, Sendable {
+package enum BotProgramEnd: Hashable, Sendable {
     /// With this code.
     case code(Int)
     /// By a signal.
@@ -54,7 +54,7 @@ package struct ProgramDecoder: Sendable {
     }
 
     /// The output ended: reports the end of the reply, or its failure, unless it is known already.
-    package mutating func end(_ end: ProgramEnd, _ report: (ReplyEvent) -> Void) {
+    package mutating func end(_ end: BotProgramEnd, _ report: (ReplyEvent) -> Void) {
         let last = lines.rest
         if !count.isOver, !last.isEmpty { read(last, report) }
         for step in reader.end(end) { apply(step, report) }
@@ -95,7 +95,7 @@ protocol LineReader: Sendable {
     mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep]
 
     /// What the end of the output means; nothing where only the code counts.
-    mutating func end(_ end: ProgramEnd) -> [LineStep]
+    mutating func end(_ end: BotProgramEnd) -> [LineStep]
 }
 
 /// Reads lines of which each is a JSON object.

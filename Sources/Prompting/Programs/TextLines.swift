@@ -28,7 +28,7 @@ struct TextLines: LineReader {
         return steps
     }
 
-    mutating func end(_ end: ProgramEnd) -> [LineStep] {
+    mutating func end(_ end: BotProgramEnd) -> [LineStep] {
         var steps: [LineStep] = []
         let object = held.flatMap { Self.object($0.line) }
         if let held, let last = object.map({ $0["text"]?.text }) ?? held.line {
@@ -36,10 +36,10 @@ struct TextLines: LineReader {
         }
         held = nil
         guard end == .code(0) else { return steps }
-        let parts: [Turn.Part] = text.isEmpty ? [] : [.text(text)]
+        let parts: [SpokenTurn.Part] = text.isEmpty ? [] : [.text(text)]
         let title = object?["title"]?.text.map { CleanText.line($0, limit: Self.titleLimit) }
         var finish = Finish(
-            .end, turn: Turn(.assistant, parts), title: title?.isEmpty == true ? nil : title,
+            .end, turn: SpokenTurn(.assistant, parts), title: title?.isEmpty == true ? nil : title,
             priority: object?["priority"]?.text.flatMap { Self.priorities[$0.lowercased()] })
         finish.isQuiet = object?["notify"] == .bool(false)
         return steps + [.finish(finish)]

@@ -35,7 +35,7 @@ package enum AnthropicRequest {
     }
 
     /// One message a turn; turns without a part that may be sent are left out, and the results of tools come first.
-    private static func messages(_ turns: [Turn]) -> [JSON] {
+    private static func messages(_ turns: [SpokenTurn]) -> [JSON] {
         turns.compactMap { turn in
             let results = turn.parts.filter(\.isToolResult)
             let blocks = (results + turn.parts.filter { !$0.isToolResult }).compactMap(block)
@@ -44,7 +44,7 @@ package enum AnthropicRequest {
         }
     }
 
-    private static func block(_ part: Turn.Part) -> JSON? {
+    private static func block(_ part: SpokenTurn.Part) -> JSON? {
         switch part {
         case .text(let text):
             // The API refuses a block of nothing.
@@ -65,7 +65,7 @@ package enum AnthropicRequest {
     }
 }
 
-extension Turn.Part {
+extension SpokenTurn.Part {
     /// Whether it is what a tool returned.
     var isToolResult: Bool {
         if case .toolResult = self { true } else { false }
@@ -353,9 +353,9 @@ struct AnthropicBlocks {
     mutating func closeAll() -> [ToolCall] { order.compactMap { close($0) } }
 
     /// The reply as a turn; calls whose arguments were cut off are left out.
-    var turn: Turn { Turn(.assistant, order.compactMap { blocks[$0].flatMap(part) }) }
+    var turn: SpokenTurn { SpokenTurn(.assistant, order.compactMap { blocks[$0].flatMap(part) }) }
 
-    private func part(_ block: Block) -> Turn.Part? {
+    private func part(_ block: Block) -> SpokenTurn.Part? {
         switch block.kind {
         case .text: block.text.isEmpty ? nil : .text(block.text)
         case .thinking:

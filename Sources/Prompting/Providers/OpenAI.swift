@@ -45,7 +45,7 @@ package enum ChatRequest {
     }
 
     /// The messages of one turn: each result of a tool is one of its own, before what else was said.
-    private static func messages(_ turn: Turn) -> [JSON] {
+    private static func messages(_ turn: SpokenTurn) -> [JSON] {
         var texts: [String] = []
         var calls: [JSON] = []
         var messages: [JSON] = []
@@ -214,7 +214,7 @@ package struct ChatDecoder: ReplyDecoder {
 
     private mutating func finish(_ report: (ReplyEvent) -> Void) {
         let (complete, broken) = calls.finished()
-        var parts: [Turn.Part] = text.isEmpty ? [] : [.text(text)]
+        var parts: [SpokenTurn.Part] = text.isEmpty ? [] : [.text(text)]
         // A call whose arguments were cut off by the size is none.
         if finishReason != "length", let broken {
             return count.fail(
@@ -234,7 +234,7 @@ package struct ChatDecoder: ReplyDecoder {
             case "stop", nil: .end
             case let word?: .other(CleanText.line(word, limit: 64))
             }
-        count.finish(Finish(reason, turn: Turn(.assistant, parts)), report)
+        count.finish(Finish(reason, turn: SpokenTurn(.assistant, parts)), report)
     }
 
     private static let done = Array("[DONE]".utf8)
