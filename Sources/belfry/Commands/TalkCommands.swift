@@ -60,7 +60,7 @@ struct NotifyCommand: ParsableCommand {
         help: ArgumentHelp(
             "A page that it leads to, a button where a channel has those; repeatable.",
             valueName: "label=url"))
-    var link: [NotifyPage] = []
+    var link: [WireLink] = []
     @Flag(help: "Wait until a button is pressed, at most as long as --expire says.")
     var wait = false
     @OptionGroup var common: CommonOptions
@@ -119,24 +119,22 @@ struct NotifyCommand: ParsableCommand {
         request.replace = replace
         request.expireMs = expire?.milliseconds
         request.run = Machine.environment["BELFRY_RUN_ID"]
-        request.links = link.isEmpty ? nil : link.map { WireLink(label: $0.label, url: $0.url) }
+        request.links = link.isEmpty ? nil : link
         let message: WireMessage = try common.client().ask(Endpoints.notify(body: request))
         if common.json { StandardOutput.print(try WireCoding.text(message)) }
     }
 }
 
 /// `LABEL=URL`, or the address alone.
-struct NotifyPage: ExpressibleByArgument {
-    let label: String
-    let url: String
-
-    init?(argument: String) {
-        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+extension WireLink: ExpressibleByArgument {
+    /// A link as it is written on the command line.
+    package init?(argument: String) {
         if argument.hasPrefix("https://") || argument.hasPrefix("http://") {
-            (label, url) = ("Open", argument)
+            self.init(label: "Open", url: argument)
         } else {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { return nil }
-            (label, url) = (parts[0], parts[1])
+            self.init(label: parts[0], url: parts[1])
         }
     }
 }
