@@ -71,10 +71,11 @@ enum ChannelChaos {
             """
               \(book.requests) requests; \(kills) kills in \(watch.seconds.short) s: \(verdict.runs) runs, \(verdict.entries) entries over \
             \(ChannelHome.standing.count + 1) channels, \(verdict.accepted) times accepted, \(verdict.repeated) of them \
-            again under the same id, \(verdict.nameless) runs whose report a kill took; receivers: \(moods.joined(separator: ", ")); \(weather.changes) changes of them
+            again under the same id; receivers: \(moods.joined(separator: ", ")); \(weather.changes) changes of them
             """)
         report(
-            "undelivered, doubled, out of order, given up", "\(faults.count) faults", limit: "0",
+            "undelivered, doubled, out of order, given up, reports lost", "\(faults.count) faults",
+            limit: "0",
             isKept: faults.isEmpty)
         for fault in faults.prefix(40) { print("    \(fault)") }
         guard faults.isEmpty else {

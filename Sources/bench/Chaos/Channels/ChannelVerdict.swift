@@ -154,10 +154,6 @@ struct ChannelVerdict {
     /// How many deliveries were accepted, and how many of them had been before.
     private(set) var accepted = 0
     private(set) var repeated = 0
-    /// Runs whose report a kill took: the daemon had read it and written nothing of it yet.
-    ///
-    /// Their names are in no body.
-    private(set) var nameless = 0
     private(set) var faults: [String] = []
 
     /// Reads the ledger of a home whose daemon has stopped.
@@ -171,7 +167,7 @@ struct ChannelVerdict {
         let rows = try await ledger.outbox(states: [], limit: .max)
         await ledger.close()
         runs = completed.count
-        nameless = completed.count { !Self.hasName($0) }
+        for run in completed where !Self.hasName(run) { faults.append("the report of \(run.name) is lost") }
         for row in rows where [.dead, .expired, .discarded, .pending, .waiting].contains(row.state) {
             faults.append("\(row.channel): \(row.type) is \(row.state.rawValue): \(row.lastError ?? "")")
         }
@@ -217,6 +213,7 @@ struct ChannelVerdict {
                 continue
             }
             if row.state != .delivered { faults.append("\(channel): \(run.name) is \(row.state.rawValue)") }
+            // It is in no body.
             if !Self.hasName(run) {
                 arrivals[run.name] = nil
                 continue
