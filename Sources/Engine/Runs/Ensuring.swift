@@ -46,19 +46,26 @@ struct EnsureDecider {
         case .vanished: return "\(name) was lost"
         case .refused(_, let text): return "\(name) could not be started: \(text)"
         case .ended(let record):
-            let last = LastLines(record.outputTail).text(most: 1).map { ": \($0)" } ?? ""
-            switch record.cause {
-            case .exited where record.exitCode == 0: return nil
-            case .exited:
-                let how =
-                    record.signal.map { "was ended by \(SignalName.text($0))" }
-                    ?? "failed with exit code \(record.exitCode ?? -1)"
-                return "\(name) \(how)\(last)"
-            case .timeout:
-                return "\(name) took longer than \((rule.timeout ?? EnsureRule.standardTimeout).text)"
-            case .canceled: return "\(name) was cancelled"
-            case .lost: return "\(name) was lost"
-            }
+            let last = LastLines(record.outputTail).text(most: 1)
+            return record.fault(lastLine: last, within: rule.timeout ?? EnsureRule.standardTimeout)
+                .map { "\(name) \($0)" }
+        }
+    }
+}
+
+extension ExitRecord {
+    /// What is wrong with how the program before or after an attempt ended, as what follows its name; nil: it succeeded.
+    func fault(lastLine: String?, within timeout: Duration) -> String? {
+        switch cause {
+        case .exited where exitCode == 0: return nil
+        case .exited:
+            let how =
+                signal.map { "was ended by \(SignalName.text($0))" }
+                ?? "failed with exit code \(exitCode ?? -1)"
+            return how + (lastLine.map { ": \($0)" } ?? "")
+        case .timeout: return "took longer than \(timeout.text)"
+        case .canceled: return "was cancelled"
+        case .lost: return "was lost"
         }
     }
 }

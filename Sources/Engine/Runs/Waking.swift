@@ -43,19 +43,8 @@ struct WakeDecider {
 
     /// What went wrong; nil: it ended well.
     private func failure(_ record: ExitRecord) -> String? {
-        let words = FailureLine.find(in: LastLines([]), errors: LastLines(record.errorTail))
-        let last = words.map { ": \($0)" } ?? ""
-        switch record.cause {
-        case .exited where record.exitCode == 0: return nil
-        case .exited:
-            let how =
-                record.signal.map { "was ended by \(SignalName.text($0))" }
-                ?? "failed with exit code \(record.exitCode ?? -1)"
-            return how + last
-        case .timeout: return "took longer than \((rule.timeout ?? WakeRule.standardTimeout).text)"
-        case .canceled: return "was cancelled"
-        case .lost: return "was lost"
-        }
+        let last = FailureLine.find(in: LastLines([]), errors: LastLines(record.errorTail))
+        return record.fault(lastLine: last, within: rule.timeout ?? WakeRule.standardTimeout)
     }
 }
 

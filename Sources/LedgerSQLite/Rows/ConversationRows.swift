@@ -140,27 +140,24 @@ extension ConversationRows {
     static func messages(
         bot: String, thread: String, after number: Int64, limit: Int, in database: Database
     ) throws(StoreFailure) -> [NumberedMessage] {
-        try Prepared(
-            query + " WHERE bot = ? AND thread = ? AND number > ? ORDER BY number DESC LIMIT ?",
-            in: database
-        ).all(
-            {
-                $0.put(bot)
-                $0.put(thread)
-                $0.put(number)
-                $0.put(limit)
-            }, message)
+        try messages(of: bot, thread, "number > ? ORDER BY number DESC LIMIT ?", number, limit, in: database)
     }
 
     static func said(
         bot: String, thread: String, after number: Int64, limit: Int, in database: Database
     ) throws(StoreFailure) -> [NumberedMessage] {
-        try Prepared(
-            query
-                + " WHERE bot = ? AND thread = ? AND author = 'user' AND asked_run IS NOT 'elsewhere'"
-                + " AND number > ? ORDER BY number LIMIT ?",
-            in: database
-        ).all(
+        try messages(
+            of: bot, thread,
+            "author = 'user' AND asked_run IS NOT 'elsewhere' AND number > ? ORDER BY number LIMIT ?", number,
+            limit, in: database)
+    }
+
+    /// Those of a thread for which the rest of the condition holds, with a number and a limit in it.
+    private static func messages(
+        of bot: String, _ thread: String, _ rest: String, _ number: Int64, _ limit: Int,
+        in database: Database
+    ) throws(StoreFailure) -> [NumberedMessage] {
+        try Prepared("\(query) WHERE bot = ? AND thread = ? AND \(rest)", in: database).all(
             {
                 $0.put(bot)
                 $0.put(thread)

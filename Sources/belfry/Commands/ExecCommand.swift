@@ -110,7 +110,7 @@ struct ExecCommand: ParsableCommand {
     private func ended(by loop: ExecLoop) throws -> ExecEnd {
         guard options.attach == nil else { return try loop.run().ofFollowed }
         let traits = TerminalTraits(
-            progress: options.progress, taskbar: options.osc, isTerminal: StandardError.isTerminal,
+            progress: options.progress, taskbar: options.tab.osc, isTerminal: StandardError.isTerminal,
             environment: Machine.environment)
         guard traits.showsContexts, !printsLives else { return try loop.run() }
         let context = CommandContext(id: UniqueID.v4())
@@ -176,9 +176,9 @@ struct ExecCommand: ParsableCommand {
     private var display: ExecDisplay {
         let showsRow = !printsLives && !options.pty
         return ExecDisplay(
-            row: showsRow ? ExecRow(options.progress, color: common.color, osc: options.osc) : nil,
-            tab: printsLives || !options.pty ? nil : ExecTab(options.progress, osc: options.osc),
-            printsLives: printsLives, removing: options.osc == .never ? .all : .nothing)
+            row: showsRow ? ExecRow(options.progress, color: common.color, osc: options.tab.osc) : nil,
+            tab: printsLives || !options.pty ? nil : ExecTab(options.progress, osc: options.tab.osc),
+            printsLives: printsLives, removing: options.tab.osc == .never ? .all : .nothing)
     }
 
     private static var umask: UInt32 {
@@ -202,11 +202,7 @@ struct ExecRunOptions: ParsableArguments {
             "How to show progress on standard error: auto, live, plain or quiet; json prints live states instead of output.",
             valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
-    @Option(
-        help: ArgumentHelp(
-            "Whether the terminal is sent progress for its tab and of each run (OSC 9;4 and 7501): auto, always or never.",
-            valueName: "when"))
-    var osc: TerminalTraits.Wish = .auto
+    @OptionGroup var tab: TabOptions
     @Flag(
         help: """
             Give the command a terminal: for editors, shells, and programs that format their output for a terminal.

@@ -87,13 +87,7 @@ struct RunStart: ParsableArguments {
     var force = false
     @Option(help: ArgumentHelp("Requests with the same key start one run.", valueName: "key"))
     var key: String?
-    @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
-    var progress: TerminalTraits.Progress = .auto
-    @Option(
-        help: ArgumentHelp(
-            "Whether the terminal is sent progress for its tab and of each run (OSC 9;4 and 7501): auto, always or never.",
-            valueName: "when"))
-    var osc: TerminalTraits.Wish = .auto
+    @OptionGroup var live: LiveOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
@@ -106,7 +100,7 @@ struct RunStart: ParsableArguments {
             return
         }
         // The feed first: a run that ends at once must not end unseen.
-        let watcher = try LiveWatcher(client, common, progress, osc: osc, takesKeys: false)
+        let watcher = try LiveWatcher(client, common, live.progress, osc: live.tab.osc, takesKeys: false)
         let run = try client.ask(Endpoints.runJob(job.name, body: request))
         let ended = try watcher.follow(run)
         throw ExitCode(OutcomeCode.of(ended))

@@ -28,13 +28,7 @@ struct WatchCommand: ParsableCommand {
             "Show only this run, until it ends; a job's name alone means its newest run.",
             valueName: "job[#n]"))
     var target: RunTarget?
-    @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
-    var progress: TerminalTraits.Progress = .auto
-    @Option(
-        help: ArgumentHelp(
-            "Whether the terminal is sent progress for its tab and of each run (OSC 9;4 and 7501): auto, always or never.",
-            valueName: "when"))
-    var osc: TerminalTraits.Wish = .auto
+    @OptionGroup var live: LiveOptions
     @Option(
         help: ArgumentHelp(
             "Have the terminal itself notify of failures and questions, or of the end of the run.",
@@ -53,7 +47,7 @@ struct WatchCommand: ParsableCommand {
         if target == nil, let traits = interactive {
             return try WatchSession(client, traits, notices).run()
         }
-        let watcher = try LiveWatcher(client, common, progress, osc: osc, takesKeys: true)
+        let watcher = try LiveWatcher(client, common, live.progress, osc: live.tab.osc, takesKeys: true)
         guard let run = target else {
             return try watcher.watch(isIdle: try client.ask(Endpoints.live()).isEmpty)
         }
@@ -123,4 +117,20 @@ struct EventsCommand: ParsableCommand {
             + event.type.padded(to: 18) + "  "
             + PlainText.oneLine([who, about].filter { !$0.isEmpty }.joined(separator: "  "))
     }
+}
+
+/// How a command shows live states.
+struct LiveOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
+    var progress: TerminalTraits.Progress = .auto
+    @OptionGroup var tab: TabOptions
+}
+
+/// What a command sends the terminal beside text.
+struct TabOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Whether the terminal is sent progress for its tab and of each run (OSC 9;4 and 7501): auto, always or never.",
+            valueName: "when"))
+    var osc: TerminalTraits.Wish = .auto
 }
