@@ -83,7 +83,8 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }
 
@@ -152,7 +153,8 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }
 
@@ -233,6 +235,7 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }

@@ -126,7 +126,8 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }
 
@@ -231,7 +232,8 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }
 
@@ -336,7 +338,8 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }
 
@@ -407,6 +410,7 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }

@@ -154,7 +154,8 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }
 
@@ -250,7 +251,8 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }
 
@@ -321,6 +323,7 @@ import Testing
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
         let diagram = try TimeDiagram(drawing)
-        #expect(try await diagram.drawn() == diagram.rows, "\(what)")
+        let drawn = try await diagram.drawn()
+        #expect(drawn == diagram.rows, "\(what)")
     }
 }

@@ -189,7 +189,7 @@ private struct Stage {
     let down: Set<String>
     private(set) var drawn: [String: String] = [:]
     private var signs: [String: String] = [:]
-    private var wanted: [String: Int64] = [:]
+    private var onDesk: Set<String> = []
     /// What an entry was when it was last looked at.
     private var seen: [String: (sign: Character, body: [UInt8])] = [:]
     private var question: String?
@@ -250,10 +250,18 @@ private struct Stage {
     private mutating func lookAtDesk() async throws {
         let surfaces = try await tower.ledger.surfaces(channel: "desk", all: true)
             .sorted { ($0.wantedAt, $0.item) < ($1.wantedAt, $1.item) }
-        for surface in surfaces where surface.wanted != wanted[surface.item] {
-            wanted[surface.item] = surface.wanted
-            let isShown = try await ItemKey(surface.item).asyncMap { try await tower.shown($0) } != nil
-            signs["desk", default: ""].append(!isShown ? "x" : surface.ring ? "!" : ".")
+        for surface in surfaces where surface.wanted != surface.shown {
+            let isThere = try await ItemKey(surface.item).asyncMap { try await tower.shown($0) } != nil
+            let wasThere = onDesk.contains(surface.item)
+            if isThere { onDesk.insert(surface.item) } else { onDesk.remove(surface.item) }
+            if isThere || wasThere {
+                signs["desk", default: ""].append(!isThere ? "x" : surface.ring ? "!" : ".")
+            }
+            try await tower.ledger.commit([
+                .showSurface(
+                    channel: "desk", item: surface.item, revision: surface.wanted,
+                    remote: isThere ? RemoteID(generation: "s", id: surface.item) : nil, at: tower.clock.now)
+            ])
         }
     }
 
