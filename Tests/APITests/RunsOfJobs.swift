@@ -23,6 +23,32 @@ import Tracking
         }
     }
 
+    @Test func `are listed beside a pause that is older than all of them and goes on`() async throws {
+        try await House.whileStanding { house in
+            let now = Moment.now
+            let pause = SlotSpan(
+                job: "backup", era: 0, first: now - .seconds(8_000_000), last: now, count: 900,
+                state: .skipped,
+                reason: .paused)
+            let over = SlotSpan(
+                job: "backup", era: 0, first: now - .seconds(9_000_000), last: now - .seconds(8_500_000),
+                count: 50, state: .skipped, reason: .overlap)
+            for span in [over, pause] { try await house.ledger.commit([.recordSpan(span, follows: nil)]) }
+            for number in 1...3 {
+                let run = RunRecord(
+                    id: "r\(number)", job: "other", bot: "belfry", kind: .exec, cause: "exec:\(number)",
+                    queuedAt: now - .seconds(60 * number), revision: 1)
+                try await house.ledger.commit([.insertRun(run, orIgnore: false)])
+            }
+            for options in [["--since", "1d"], ["--limit", "2"]] {
+                let list = try await house.belfry(["runs", "--json"] + options).output
+                let rows = try WireCoding.decode([WireRun].self, from: list.utf8)
+                #expect(rows.first?.reason == .paused && rows.first?.count == 900, "\(list)")
+                #expect(!rows.contains { $0.reason == .overlap }, "\(list)")
+            }
+        }
+    }
+
     @Test func `are started, followed and shown, and exit as the job did`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry(

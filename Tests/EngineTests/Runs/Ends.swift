@@ -166,6 +166,23 @@ import WardenProtocol
         }
     }
 
+    @Test func `whose row somebody deleted while it waited keeps no place of its job's next one`()
+        async throws
+    {
+        try await RunScene.run(limits: RunLimits(running: 1)) { scene in
+            let first = try await scene.queue("mkfifo go; read line < go")
+            try await scene.run(first) { $0.state == .running }
+            let spec = JobSpec.manual("taken", "true")
+            let deleted = try await scene.queue(spec)
+            while await !scene.keeper.knowsThatWaits(deleted) { try Task.checkCancellation() }
+            try await scene.change("DELETE FROM run WHERE id = '\(deleted.id)'")
+            let go = "until [ -p go ]; do sleep 0.01; done; echo > go"
+            #expect(try await Shell.run(go, in: scene.home.folder.file("work")) == 0)
+            _ = try await scene.end(of: first)
+            #expect(try await scene.end(of: scene.queue(spec)).state == .completed)
+        }
+    }
+
     @Test func `whose spread has passed starts, though the clock was set back since`() async throws {
         try await RunScene.run { scene in
             var run = try await scene.queueStored(.manual("spread", "true"), waiting: .seconds(7200))
