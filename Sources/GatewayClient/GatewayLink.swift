@@ -65,47 +65,18 @@ package actor GatewayLink {
         case foreignReply(session: String)
     }
 
-    private enum Phase {
-        case closed
-        /// Since a time since boot; the gateway has sent its challenge or not.
-        case opening(since: Duration, isChallenged: Bool)
-        case open(GatewayHello)
-    }
-
-    private struct Pending {
-        let continuation: CheckedContinuation<Result<JSON, CallFailure>, Never>
-        var timer: Task<Void, Never>
-        /// How long the second answer may take that an answer `accepted` announces; nil: the first is the result.
-        let end: Duration?
-
-        func settle(_ result: Result<JSON, CallFailure>) {
-            timer.cancel()
-            continuation.resume(returning: result)
-        }
-    }
-
     private let setup: GatewaySetup
     let clock: any WallClock
     private let report: @Sendable (State) -> Void
     private(set) package var state: State = .connecting
-    private var phase = Phase.closed
-    private var wire: GatewayWire?
+    private var connection = LinkConnection()
     /// Counts the connections.
     private var generation = 0
-    /// Why this side ends the connection.
-    private var verdict: GatewayTrouble?
-    private var pending: [String: Pending] = [:]
-    private var lastID = 0
-    private var followers: [String: AsyncStream<RunSignal>.Continuation] = [:]
-    /// Hears of what happens on the connection.
-    private var note: @Sendable (Signal) -> Void = { _ in }
+    private var calls = LinkCalls()
+    private var listeners = LinkListeners()
     private var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
     private var sleeper: CheckedContinuation<Void, Never>?
     private var backoff = GatewayBackoff()
-    private var sequence = SequenceWatch()
-    private var pulse = GatewayPulse()
-    private var announcedRestart: Duration?
-    private var usesDeviceToken = false
     /// How far the gateway's clock is ahead of ours, as it last said; zero while it has not.
     package private(set) var clockAhead = Duration.zero
 
@@ -124,7 +95,7 @@ package actor GatewayLink {
 
     /// Connects, again and again, until it is cancelled; what happens on the connection goes to `note`.
     package func run(noting note: @escaping @Sendable (Signal) -> Void = { _ in }) async {
-        self.note = note
+        listeners.note = note
         while !Task.isCancelled {
             let trouble = await connectOnce()
             guard !Task.isCancelled else { break }
@@ -136,21 +107,21 @@ package actor GatewayLink {
 
     /// Tries again at once where it waits; used where something was changed.
     package func retry() {
-        guard case .closed = phase else { return }
+        guard case .closed = connection.phase else { return }
         backoff.reset()
         wake()
     }
 
     private func connectOnce() async -> GatewayTrouble {
-        announcedRestart = nil
-        switch await connection() {
+        connection = LinkConnection()
+        switch await connect() {
         case .success(let wire): return await GatewayWire(wire, of: self).serve()
         case .failure(let trouble): return trouble
         }
     }
 
     /// A new connection, made by a task of its own: what a task needed while it connected it keeps for as long as it lives.
-    private func connection() async -> Result<GatewaySocket.Wire, GatewayTrouble> {
+    private func connect() async -> Result<GatewaySocket.Wire, GatewayTrouble> {
         let socket = setup.socket
         return await withTaskGroup(of: Result<GatewaySocket.Wire, GatewayTrouble>.self) { group in
             group.addTask {
@@ -190,23 +161,17 @@ package actor GatewayLink {
 
     /// The connection has ended; nil: it is not made again.
     private func lose(_ trouble: GatewayTrouble?) {
-        let wasOpen = if case .open = phase { true } else { false }
-        phase = .closed
-        wire = nil
-        for entry in pending.values { entry.settle(.failure(.away)) }
-        pending = [:]
+        let wasOpen = hello != nil
+        (connection.phase, connection.wire) = (.closed, nil)
+        calls.failAll(.away)
         if let trouble {
             backoff.ended(trouble, at: clock.sinceBoot)
-            if wasOpen {
-                for follower in followers.values { follower.yield(.disconnected) }
-                note(.disconnected)
-            }
+            if wasOpen { listeners.report(.disconnected, .disconnected) }
             // How long it has been away counts from the first trouble.
             let since = if case .away(_, let since) = state { since } else { clock.now }
             become(.away(trouble, since: since))
         } else {
-            for follower in followers.values { follower.finish() }
-            followers = [:]
+            listeners.finish()
         }
         if trouble?.needsPerson ?? true { releaseArrivals() }
     }
@@ -221,94 +186,85 @@ package actor GatewayLink {
 
     /// The connection is open.
     func opened(_ wire: GatewayWire) async {
-        self.wire = wire
         generation += 1
-        verdict = nil
-        sequence = SequenceWatch()
-        pulse = GatewayPulse()
         let now = clock.sinceBoot
-        pulse.heard(at: now)
-        phase = .opening(since: now, isChallenged: false)
+        connection = LinkConnection(wire, openedAt: now)
         let number = generation
         await setup.watch.add(at: now + .seconds(6)) { [weak self] in await self?.look(at: number) }
     }
 
     /// What the end of the connection means.
     func ended(code: Int?, _ reason: String) -> GatewayTrouble {
-        if let verdict { return verdict }
+        if let verdict = connection.verdict { return verdict }
         let trouble = GatewayTrouble(
-            closeCode: code, reason: hidden.clean(reason), announced: announcedRestart)
-        if case .opening = phase, code == nil, announcedRestart == nil {
+            closeCode: code, reason: hidden.clean(reason), announced: connection.announcedRestart)
+        if case .opening = connection.phase, code == nil, connection.announcedRestart == nil {
             return GatewayTrouble(.closed(code: nil, "before the handshake"))
         }
         return trouble
     }
 
     /// What it means that reading failed.
-    func failed(_ trouble: GatewayTrouble) -> GatewayTrouble { verdict ?? trouble }
+    func failed(_ trouble: GatewayTrouble) -> GatewayTrouble { connection.verdict ?? trouble }
 
     /// The answer to a ping.
     func receivePong(_ bytes: [UInt8]) {
-        pulse.heard(at: clock.sinceBoot)
-        guard let latency = pulse.answered(bytes, at: clock.sinceBoot), case .online(var online) = state
-        else {
-            return
-        }
+        connection.pulse.heard(at: clock.sinceBoot)
+        guard let latency = connection.pulse.answered(bytes, at: clock.sinceBoot),
+            case .online(var online) = state
+        else { return }
         online.latency = latency
         become(.online(online))
     }
 
-    func send(_ frame: GatewayWire.Outgoing) { wire?.send(frame) }
+    func send(_ frame: GatewayWire.Outgoing) { connection.wire?.send(frame) }
 
     /// Sends pings, and gives up a connection that is silent; returns when to look again, since boot, nil: never.
-    private func look(at connection: Int) -> Duration? {
-        guard connection == generation, verdict == nil else { return nil }
+    private func look(at number: Int) -> Duration? {
+        guard number == generation, connection.verdict == nil else { return nil }
         let now = clock.sinceBoot
-        switch phase {
+        switch connection.phase {
         case .closed: return nil
         case .opening(let since, let isChallenged):
             let due = since + (isChallenged ? .seconds(12) : .seconds(6))
             guard due <= now else { return due }
             giveUp(because: GatewayTrouble(.silent(due - since)))
         case .open(let hello):
-            if let silence = pulse.silence(at: now, tick: hello.tick) {
+            if let silence = connection.pulse.silence(at: now, tick: hello.tick) {
                 giveUp(because: GatewayTrouble(.silent(silence)))
             } else {
-                if let ping = pulse.ping(at: now) { send(.ping(ping)) }
-                return pulse.nextCheck(tick: hello.tick)
+                if let ping = connection.pulse.ping(at: now) { send(.ping(ping)) }
+                return connection.pulse.nextCheck(tick: hello.tick)
             }
         }
         return nil
     }
 
     private func giveUp(because trouble: GatewayTrouble) {
-        verdict = trouble
-        wire?.close(because: trouble)
+        connection.verdict = trouble
+        connection.wire?.close(because: trouble)
     }
 
     /// Takes a frame; returns why the connection is given up, if it is.
     func receive(_ frame: GatewayFrame) -> GatewayTrouble? {
-        pulse.heard(at: clock.sinceBoot)
-        switch (frame, phase) {
+        connection.pulse.heard(at: clock.sinceBoot)
+        switch (frame, connection.phase) {
         case (.response(Self.connectID, let result), .opening(_, isChallenged: true)): return answered(result)
         case (.event("connect.challenge", let payload, _), .opening(let since, isChallenged: false)):
             guard let challenge = GatewayChallenge(payload) else {
                 return GatewayTrouble(.noGateway("its challenge can't be read"))
             }
-            phase = .opening(since: since, isChallenged: true)
+            connection.phase = .opening(since: since, isChallenged: true)
             noteTime(milliseconds: challenge.time)
             return greet(challenge)
         case (.response(let id, let result), _):
-            // The second answer to one request, and one that came too late, find nobody.
             if case .success(let answer) = result, answer["status"]?.text == "accepted",
-                let end = pending[id]?.end
+                let end = calls.end(of: id)
             {
-                pending[id]?.timer.cancel()
-                pending[id]?.timer = timer(of: id, end)
-                return nil
+                calls.setTimer(timer(of: id, end), of: id)
+            } else {
+                calls.settle(id, result.mapError { CallFailure.fault($0.hiding(hidden)) })
             }
-            pending.removeValue(forKey: id)?.settle(
-                result.mapError { CallFailure.fault($0.hiding(hidden)) })
         case (.event(let name, let payload, let seq), .open(let hello)):
             receive(name, payload, seq, hello)
         case (.event, _), (.other, _): break
@@ -318,29 +274,22 @@ package actor GatewayLink {
 
     private func receive(_ name: String, _ payload: JSON, _ seq: Int?, _ hello: GatewayHello) {
         // Version 3 counts for all clients together, and sends none of them everything.
-        if sequence.note(seq), hello.version >= 4 {
-            for follower in followers.values { follower.yield(.gap) }
-            note(.gap)
-        }
+        if connection.sequence.note(seq), hello.version >= 4 { listeners.report(.gap, .gap) }
         switch name {
         case "chat":
             guard
                 let event = ChatEvent(
                     payload, hiding: payload["state"]?.text == "error" ? hidden : HiddenTexts())
             else { return }
-            if let follower = followers[event.run] {
-                follower.yield(.chat(event))
-            } else if event.state != .delta {
-                note(.foreignReply(session: event.session))
-            }
+            listeners.report(event)
         case "cron":
             if let job = payload["jobId"]?.text, let action = payload["action"]?.text {
-                note(.job(job, action: action))
+                listeners.note(.job(job, action: action))
             }
         case "tick":
             if let time = payload["ts"]?.double, time > 0, time < 9e15 { noteTime(milliseconds: Int64(time)) }
         case "shutdown":
-            announcedRestart = payload["restartExpectedMs"]?.double.map {
+            connection.announcedRestart = payload["restartExpectedMs"]?.double.map {
                 .milliseconds(Int64(min(max($0, 0), 600_000)))
             }
         default: break
@@ -363,8 +312,9 @@ package actor GatewayLink {
         }
         // Whoever asks for more than the device has must show what allows it.
         let shared = setup.token()
-        usesDeviceToken = known.token != nil && (setup.scopes == GatewayIdentity.scopes || shared == nil)
-        let token = (usesDeviceToken ? known.token : shared) ?? ""
+        connection.usesDeviceToken =
+            known.token != nil && (setup.scopes == GatewayIdentity.scopes || shared == nil)
+        let token = (connection.usesDeviceToken ? known.token : shared) ?? ""
         var statement = DeviceStatement(device: known.identity.id, token: token, challenge: challenge)
         statement.scopes = setup.scopes
         guard let proof = known.identity.proof(of: statement) else {
@@ -379,7 +329,7 @@ package actor GatewayLink {
         case .failure(let fault):
             let trouble = GatewayTrouble(refusal: fault.hiding(hidden))
             // What a wider wish is refused for says nothing of the token.
-            guard usesDeviceToken, setup.scopes == GatewayIdentity.scopes else { return trouble }
+            guard connection.usesDeviceToken, setup.scopes == GatewayIdentity.scopes else { return trouble }
             switch trouble.kind {
             case .tokenRefused, .deviceTokenRefused, .tokenMissing:
                 // The gateway forgot this device: the shared token is tried once in its place.
@@ -393,13 +343,12 @@ package actor GatewayLink {
             }
             // Without the token it would only have to be approved by the shared one again.
             if let token = hello.deviceToken { try? setup.device.keep(token: token) }
-            phase = .open(hello)
+            connection.phase = .open(hello)
             backoff.opened(at: clock.sinceBoot)
             become(.online(Online(hello: hello, since: clock.now)))
             releaseArrivals()
-            if let ping = pulse.ping(at: clock.sinceBoot) { send(.ping(ping)) }
-            for follower in followers.values { follower.yield(.connected) }
-            note(.connected)
+            if let ping = connection.pulse.ping(at: clock.sinceBoot) { send(.ping(ping)) }
+            listeners.report(.connected, .connected)
             return nil
         }
     }
@@ -416,22 +365,20 @@ extension GatewayLink {
     /// The gateway's greeting, once it is connected, waiting at most so long; nil: it is not, or a person must do something
     /// first.
     package func online(within limit: Duration) async -> GatewayHello? {
-        if case .open(let hello) = phase { return hello }
+        if let hello { return hello }
         if case .away(let trouble, _) = state, trouble.needsPerson { return nil }
-        lastID += 1
-        let ticket = lastID
+        let ticket = calls.makeNumber()
         let timer = Task { [clock] in
             try? await clock.sleep(until: clock.now + limit)
             arrivals.removeValue(forKey: ticket)?.resume()
         }
         await withCheckedContinuation { arrivals[ticket] = $0 }
         timer.cancel()
-        if case .open(let hello) = phase { return hello }
-        return nil
+        return hello
     }
 
     /// The gateway's greeting; nil: it is not connected.
-    var hello: GatewayHello? { if case .open(let hello) = phase { hello } else { nil } }
+    var hello: GatewayHello? { if case .open(let hello) = connection.phase { hello } else { nil } }
 
     private func releaseArrivals() {
         for waiter in arrivals.values { waiter.resume() }
@@ -440,13 +387,11 @@ extension GatewayLink {
 
     /// Reports what happens to the run from now on, to one at a time.
     package func follow(_ run: String) -> AsyncStream<RunSignal> {
-        let (signals, follower) = AsyncStream.makeStream(of: RunSignal.self)
-        followers[run] = follower
-        return signals
+        listeners.follow(run)
     }
 
     /// Nothing more is reported of the run.
-    package func unfollow(_ run: String) { followers.removeValue(forKey: run)?.finish() }
+    package func unfollow(_ run: String) { listeners.unfollow(run) }
 
     /// Calls a method, and once more after each pause that a starting gateway asks for.
     ///
@@ -470,13 +415,12 @@ extension GatewayLink {
     private func callOnce(
         _ call: GatewayCall, within limit: Duration, _ end: Duration?
     ) async -> Result<JSON, CallFailure> {
-        guard case .open(let hello) = phase, let wire else { return .failure(.away) }
-        lastID += 1
-        let id = "b\(lastID)"
+        guard let hello, let wire = connection.wire else { return .failure(.away) }
+        let id = "b\(calls.makeNumber())"
         let bytes = call.frame(id: id)
         guard bytes.count <= hello.maxPayload else { return .failure(.tooLarge) }
         return await withCheckedContinuation { continuation in
-            pending[id] = Pending(continuation: continuation, timer: timer(of: id, limit), end: end)
+            calls.begin(id, continuation, timer: timer(of: id, limit), endingWithin: end)
             wire.send(.text(bytes))
         }
     }
@@ -485,7 +429,7 @@ extension GatewayLink {
     private func timer(of id: String, _ limit: Duration) -> Task<Void, Never> {
         Task { [clock] in
             try? await clock.sleep(until: clock.now + limit)
-            if !Task.isCancelled { pending.removeValue(forKey: id)?.settle(.failure(.timedOut)) }
+            if !Task.isCancelled { calls.settle(id, .failure(.timedOut)) }
         }
     }
 }
