@@ -62,7 +62,7 @@ extension WatchCommand {
     /// How to draw on the terminal a person sits at; nil where there is none, or rows are not redrawn.
     private var interactive: TerminalTraits? {
         let traits = TerminalTraits(
-            progress: common.json ? .json : progress, color: common.color, taskbar: osc,
+            progress: common.json ? .json : live.progress, color: common.color, taskbar: live.tab.osc,
             isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
         return traits.progress == .live && isatty(STDIN_FILENO) == 1 ? traits : nil
     }
