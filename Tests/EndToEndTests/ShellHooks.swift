@@ -43,6 +43,27 @@ import Testing
         #expect(said.last?.hasSuffix("exit code 1") == true)
     }
 
+    /// Without a daemon: the terminal is the user's own, over ssh too.
+    @Test(arguments: [
+        ("osc9", #"\u001b]9;false: failed after "#), ("osc777", #"\u001b]777;notify;false;failed after "#),
+        ("osc99", #"\u001b]99;i=belfry:d=0;false\u001b\\\u001b]99;i=belfry:p=body;failed after "#),
+    ])
+    func `has the terminal itself notify, by choice`(way: String, notice: String) async throws {
+        let belfry = try Belfry()
+        try belfry.write(
+            #"[["wait","ready"],["type",". ./hook\r"],["wait","ready"],["type","false --long\r"],"#
+                + #"["wait","\#(notice)"],["type","exit 0\r"]]"#, to: "steps")
+        let answer = try await belfry.shell(
+            """
+            belfry shell-hook bash --after 0s --notify \(way) >hook
+            export TERM=dumb HISTFILE=
+            unset TMUX
+            exec '\(try PythonTools.interpreter())' \
+            '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" env PS1='ready ' bash --norc --noprofile -i
+            """)
+        #expect(try answer.json()["failed"] == nil, "\(answer)")
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func `is a script that the shell accepts`(shell: String) async throws {
         let belfry = try Belfry()

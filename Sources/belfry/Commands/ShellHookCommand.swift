@@ -139,25 +139,28 @@ struct ShellReportCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        guard let request = Self.request(line, code: code, seconds: seconds, Machine.environment) else {
-            return
-        }
+        guard let name = Self.name(of: line, code: code, Machine.environment) else { return }
+        let took = Duration.seconds(seconds).words
+        let end = code == 0 ? "done in \(took)" : "failed after \(took): exit code \(code)"
         if let notify {
             let way =
                 TerminalNotice(rawValue: notify) ?? TerminalNotice(environment: Machine.environment)
-            let end = request.text.split(separator: "\n").last.map(String.init) ?? ""
             let bytes = way.bytes(
-                title: request.title ?? "", body: end, throughTmux: Machine.environment["TMUX"] != nil)
+                title: name, body: end, throughTmux: Machine.environment["TMUX"] != nil)
             // The shell's own output goes elsewhere; the terminal is still there.
             return try ControllingTerminal.write(bytes)
         }
+        var request = NotifyRequest(text: "\(PlainText.preview(line, limit: 200))\n\(end)")
+        request.title = code == 0 ? "\(name) is done" : "\(name) failed"
+        request.thread = "shell"
         _ = try common.client().ask(Endpoints.notify(body: request))
     }
 
-    /// What is said of a command line; nil of a program one sits in, and of one that was interrupted.
-    static func request(
-        _ line: String, code: Int32, seconds: Int64, _ environment: [String: String]
-    ) -> NotifyRequest? {
+    /// The name of the program of a command line that is worth a notice; nil of a program one sits in, and of one that was
+    /// interrupted.
+    private static func name(
+        of line: String, code: Int32, _ environment: [String: String]
+    ) -> String? {
         let words = line.split { $0 == " " || $0 == "\n" || $0 == "\t" }
         let leads: Set<Substring> = ["sudo", "doas", "env", "time", "nice"]
         let place = words.firstIndex { !$0.contains("=") && !leads.contains($0) }
@@ -170,12 +173,7 @@ struct ShellReportCommand: ParsableCommand {
             let hasWork = words[(place + 1)...].contains { !$0.hasPrefix("-") }
             guard !interactive.contains(name), hasWork || !interpreters.contains(name) else { return nil }
         }
-        let took = Duration.seconds(seconds).words
-        let end = code == 0 ? "done in \(took)" : "failed after \(took): exit code \(code)"
-        var request = NotifyRequest(text: "\(PlainText.preview(line, limit: 200))\n\(end)")
-        request.title = code == 0 ? "\(name) is done" : "\(name) failed"
-        request.thread = "shell"
-        return request
+        return name
     }
 
     private static let interrupted: Int32 = 130
