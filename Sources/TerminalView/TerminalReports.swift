@@ -8,6 +8,7 @@ package struct TerminalReports: Sendable {
     private let traits: TerminalTraits
     private var taskbar = TaskbarProgress()
     private var status = StatusReports()
+    private var title = WindowTitle()
 
     /// Reports to a terminal that was sent none.
     package init(_ traits: TerminalTraits) { self.traits = traits }
@@ -17,6 +18,7 @@ package struct TerminalReports: Sendable {
         guard traits.showsTaskbar || traits.showsStatus else { return [] }
         var sequences = traits.showsTaskbar ? [taskbar.update(runs, at: now)] : []
         if traits.showsStatus { sequences += status.update(runs) }
+        if traits.showsTitle { sequences.append(title.update(runs)) }
         return sequences.flatMap { Self.wrapped($0, traits) }
     }
 
@@ -24,6 +26,7 @@ package struct TerminalReports: Sendable {
     package static func clear(_ traits: TerminalTraits) -> [UInt8] {
         (traits.showsTaskbar ? wrapped(TaskbarProgress.clear, traits) : [])
             + (traits.showsStatus ? wrapped(StatusReports.clear, traits) : [])
+            + (traits.showsTitle ? WindowTitle.clear : [])
     }
 
     /// A sequence for the terminal around a tmux that does not know it.
@@ -33,6 +36,33 @@ package struct TerminalReports: Sendable {
         guard traits.passesThrough, !bytes.isEmpty else { return bytes }
         return Array("\u{1B}Ptmux;".utf8) + bytes.flatMap { $0 == 0x1B ? [0x1B, 0x1B] : [$0] }
             + Array("\u{1B}\\".utf8)
+    }
+}
+
+/// The title of a window, for a terminal whose tab shows less than a person should know.
+///
+/// The title of before is kept by the terminal meanwhile.
+/// - Source: xterm's control sequences, OSC 2 and XTWINOPS 22 and 23.
+struct WindowTitle: Sendable {
+    /// The bytes that bring back the title of before.
+    static let clear = Array("\u{1B}[23;2t".utf8)
+
+    private var shown: String?
+
+    /// `42% backup#7 +2`, of the run that a person should see first, when it is another title than before.
+    mutating func update(_ runs: [LiveState]) -> [UInt8] {
+        guard let first = runs.min(by: { $0.state.viewRank < $1.state.viewRank }) else {
+            defer { shown = nil }
+            return shown == nil ? [] : Self.clear
+        }
+        let percent = first.progress.map { RunWording.percent($0) + " " } ?? ""
+        let state = first.state == .running ? "" : ", \(first.state.words)"
+        let others = runs.count > 1 ? " +\(runs.count - 1)" : ""
+        let text = percent + CleanText.line(first.task.run, limit: 80) + state + others
+        guard text != shown else { return [] }
+        let push = shown == nil ? "\u{1B}[22;2t" : ""
+        shown = text
+        return Array("\(push)\u{1B}]2;\(text)\u{1B}\\".utf8)
     }
 }
 

@@ -44,6 +44,10 @@ package struct TerminalTraits: Hashable, Sendable {
     package var showsStatus: Bool
     /// Whether it keeps commands apart by where they begin and end (OSC 3008).
     package var showsContexts: Bool
+    /// Whether the title of its window shows how far runs are: Konsole's tab shows neither errors nor waits (OSC 9;4).
+    package var showsTitle: Bool
+    /// How long a frame stays at least: a tenth of a second, and half a second over ssh, where each is a packet.
+    package var frame: Duration
     /// Whether such sequences have to be wrapped, for the terminal around a tmux that does not know them.
     package var passesThrough: Bool
 
@@ -78,6 +82,8 @@ package struct TerminalTraits: Hashable, Sendable {
         showsStatus = isLive && variables.wantsStatus(taskbar)
         showsContexts = isTerminal && variables.canMoveCursor && variables.wantsContexts(taskbar)
         passesThrough = variables.isOldTmux
+        showsTitle = showsTaskbar && variables.isKonsole
+        frame = .milliseconds(variables.isRemote ? 500 : 100)
     }
 }
 
@@ -121,6 +127,12 @@ extension TerminalTraits {
             let name = locale.lowercased()
             return name.contains("utf-8") || name.contains("utf8")
         }
+
+        /// Whether the terminal is on another machine.
+        var isRemote: Bool { self["SSH_CONNECTION"] != nil || self["SSH_TTY"] != nil }
+
+        /// Konsole itself, and not a tmux or screen in it.
+        var isKonsole: Bool { self["KONSOLE_VERSION"] != nil && self["TMUX"] == nil && self["STY"] == nil }
 
         /// xterm, the kernel's console and screen cut old rows instead of wrapping them.
         var reflows: Bool {

@@ -33,6 +33,24 @@ import Tracking
         #expect(update(backup).first == "\u{1B}]7501;state=clear:id=ops/ask-1\u{1B}\\")
     }
 
+    @Test func `is a title at Konsole, which has the old one again when no run is left`() {
+        let konsole = traits(["KONSOLE_VERSION": "260401"], osc: .auto)
+        #expect(konsole.showsTitle && !traits(["KONSOLE_VERSION": "230400"], osc: .auto).showsTitle)
+        #expect(!traits(["KONSOLE_VERSION": "260401", "TMUX": "/t"], osc: .always).showsTitle)
+        #expect(!traits().showsTitle)
+        var title = WindowTitle()
+        let backup = live("backup#7", progress: 0.421)
+        #expect(text(title.update([backup])) == "\u{1B}[22;2t\u{1B}]2;42% backup#7\u{1B}\\")
+        #expect(title.update([backup]).isEmpty)
+        #expect(
+            text(title.update([backup, live("ask\u{7}#1", .blocked)]))
+                == "\u{1B}]2;ask#1, waits for an answer +1\u{1B}\\")
+        #expect(title.update([]) == WindowTitle.clear && title.update([]).isEmpty)
+        var reports = TerminalReports(konsole)
+        #expect(text(reports.update([backup], at: at(0))).contains("]2;42% backup#7\u{1B}"))
+        #expect(text(TerminalReports.clear(konsole)).hasSuffix("\u{1B}[23;2t"))
+    }
+
     @Test func `is read back by the reader of what jobs send`() throws {
         for (index, state) in RunState.allCases.enumerated() {
             var run = live("job-\(index)#1", state, progress: 0.5, message: "at \u{1B}]0;x\u{7} work: 日本語")

@@ -27,6 +27,13 @@ import Testing
         #expect(traits(["ACCESSIBLE": "0"]).progress == .live)
     }
 
+    @Test func `has ten frames a second, and two over ssh`() {
+        #expect(traits([:]).frame == .milliseconds(100))
+        #expect(traits(["SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"]).frame == .milliseconds(500))
+        #expect(traits(["SSH_TTY": "/dev/pts/3"]).frame == .milliseconds(500))
+        #expect(traits(["SSH_CONNECTION": ""]).frame == .milliseconds(100))
+    }
+
     @Test func `is what was asked, but no frames go into a file`() {
         #expect(traits(["CI": "true"], progress: .live).progress == .live)
         #expect(traits([:], progress: .live, isTerminal: false).progress == .plain)

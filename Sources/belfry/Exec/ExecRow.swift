@@ -40,7 +40,7 @@ struct ExecRow {
 
     /// Shows where it is; a command that says nothing of itself gets a row only when one was asked for.
     ///
-    /// Nothing is drawn more than ten times a second, nor while somebody else has the terminal.
+    /// Nothing is drawn more often than the terminal takes it, nor while somebody else has the terminal.
     mutating func show(_ live: LiveState) {
         let now = Moment.now
         guard traits.progress == .live else {
@@ -48,7 +48,7 @@ struct ExecRow {
             return
         }
         guard isAsked || live.progress != nil || live.phase != nil || live.message != nil else { return }
-        if let drawnAt, isShown, now - drawnAt < .milliseconds(100), now >= drawnAt { return }
+        if let drawnAt, isShown, now - drawnAt < traits.frame, now >= drawnAt { return }
         let owner = tcgetpgrp(STDERR_FILENO)
         guard owner < 0 || owner == getpgrp() else { return }
         let size = Self.size

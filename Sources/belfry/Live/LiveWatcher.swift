@@ -22,8 +22,8 @@ final class LiveWatcher {
     private var readsReply = false
     /// How long a reply waits to be read.
     private static let replyWait = Duration.milliseconds(200)
-    /// Ten frames a second are smooth; more are only bytes.
-    private static let frame = Duration.milliseconds(100)
+    /// Frames that follow each other faster are only bytes.
+    private let frame: Duration
 
     /// Opens the feed, so that nothing that happens from now on is missed.
     ///
@@ -37,6 +37,7 @@ final class LiveWatcher {
             progress: common.json ? .json : progress, color: common.color, taskbar: osc,
             isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
         screen = LiveScreen(traits)
+        frame = traits.frame
         signals = TerminalSignals(ownsTerminal: traits.progress == .live)
         var query = EventsQuery()
         query.live = true
@@ -164,7 +165,7 @@ final class LiveWatcher {
     /// Draws when the last frame is old enough, and returns how long to wait for the next one.
     private func draw() -> Duration {
         let age = lastDrawn.map { clock.now - $0 }
-        if let age, age < Self.frame { return Self.frame - age }
+        if let age, age < frame { return frame - age }
         screen.draw()
         lastDrawn = clock.now
         return readsReply ? min(Self.replyWait, screen.longestWait) : screen.longestWait

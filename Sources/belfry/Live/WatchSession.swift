@@ -29,7 +29,6 @@ final class WatchSession {
     private var lastDrawn: ContinuousClock.Instant?
     /// When the jobs were read last; nil: they have to be.
     private var jobsRead: ContinuousClock.Instant?
-    private static let frame = Duration.milliseconds(100)
     /// A list of jobs is read again after so long, and not sooner than after ``leastJobsAge``.
     private static let jobsAge = Duration.seconds(30)
     private static let leastJobsAge = Duration.seconds(1)
@@ -98,8 +97,8 @@ final class WatchSession {
 
     /// Draws when the last frame is old enough, and returns how long to wait for the next one.
     private func drawn() -> Duration {
-        if let age = lastDrawn.map({ clock.now - $0 }), age < Self.frame, !reader.hasOpenSequence {
-            return Self.frame - age
+        if let age = lastDrawn.map({ clock.now - $0 }), age < traits.frame, !reader.hasOpenSequence {
+            return traits.frame - age
         }
         let owner = tcgetpgrp(STDOUT_FILENO)
         if owner < 0 || owner == getpgrp() {
