@@ -152,8 +152,9 @@ final class RunReaper {
             // What begins in a group is a run's for as long as its record says that it is at work.
             if isOnRecord { groups.giveBack(group) } else { groups.remove(group, of: run.key.run) }
         }
-        outcomes.add(Outcomes.Ended(record: record, reports: run.reports))
-        outcomes.send(run.key, to: connections)
+        var entry = Outcomes.Ended(record: record, reports: run.reports)
+        connections.send(&entry)
+        outcomes.add(entry)
         if let terminal = run.terminal { connections[terminal]?.send(WardenMessage.ended(record).frame) }
     }
 
