@@ -14,12 +14,14 @@ struct Listen: AsyncParsableCommand {
         discussion: """
             Answers 204 to a webhook with a valid signature (without a secret: to every webhook) and 401 to \
             others. A repeated webhook-id is marked: after a crash a sender may repeat a webhook with its id. \
+            Without a secret it also answers as the services that channels are made for, from ntfy to \
+            Telegram: a channel whose address it is in place of theirs can be tried out with it. \
             --status answers with others in turn, and --delay keeps senders waiting, to see what they do.
 
             Examples:
               belfryd listen --port 8080
               belfryd listen --port 8080 --secret-file hook.secret --json
-              belfryd listen --status 503,503,204 --delay 2s
+              belfryd listen --status 503,503,200 --delay 2s
             """)
 
     @Option(help: ArgumentHelp("The port; 0 takes a free one.", valueName: "n"))
@@ -40,7 +42,7 @@ struct Listen: AsyncParsableCommand {
 
     /// The statuses to answer with, in turn; nil: one of them is none.
     private var statuses: [Int]? {
-        guard let status else { return [204] }
+        guard let status else { return [] }
         let codes = status.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
         let good = codes.compactMap(\.self).filter { (200...599).contains($0) }
         return good.count == codes.count ? good : nil
@@ -67,7 +69,7 @@ struct Listen: AsyncParsableCommand {
         let listener = HTTPListener(
             port: port, logger: logger, ready: { await print.ready(port: $0, isVerified: !secrets.isEmpty) }
         ) { received in
-            guard received.method == "POST" else { return 405 }
+            guard let call = SpokenService.Call(received) else { return HTTPListener.Answer(405) }
             let headers = Dictionary(received.fields.map { ($0.name, $0.value) }) { first, _ in first }
             var fault: String?
             if !secrets.isEmpty {
@@ -78,10 +80,11 @@ struct Listen: AsyncParsableCommand {
                     fault = "\(error)"
                 }
             }
-            await print.webhook(
-                id: received["webhook-id"], body: received.body, isVerified: !secrets.isEmpty, fault: fault)
+            await print.show(
+                call, id: received["webhook-id"], bytes: received.body.count, isVerified: !secrets.isEmpty,
+                fault: fault)
             if let delay { try? await clock.sleep(until: clock.now + delay) }
-            return fault == nil ? await print.nextStatus() : 401
+            return fault == nil ? await print.answer(to: call) : HTTPListener.Answer(401)
         }
         try await serve(listener, logger)
     }
@@ -116,11 +119,16 @@ struct Listen: AsyncParsableCommand {
     }
 }
 
-/// Prints what arrived, a line each, flushed.
+/// Prints what arrived, a line each, flushed, and knows what was answered.
 actor ListenPrinter {
     private let isJSON: Bool
     private var seen: Set<String> = []
+    /// The messages that were posted to a service that changes them, as `telegram 7`.
+    private var posted: Set<String> = []
+    private var lastMessage = 0
     /// What is answered next; the last one stays.
+    ///
+    /// Empty: as the service answers.
     private var statuses: ArraySlice<Int>
 
     init(isJSON: Bool, statuses: [Int]) {
@@ -128,11 +136,26 @@ actor ListenPrinter {
         self.statuses = statuses[...]
     }
 
-    /// The status of the next answer.
-    func nextStatus() -> Int {
-        let status = statuses.first ?? 204
+    /// The next answer.
+    func answer(to call: SpokenService.Call) -> HTTPListener.Answer {
+        let status = statuses.first
         if statuses.count > 1 { statuses.removeFirst() }
-        return status
+        if let status, !(200...299).contains(status) {
+            var answer = call.refusal(status)
+            if status == 429 { answer.retryAfterSeconds = 1 }
+            return answer
+        }
+        let service = call.service.rawValue
+        if let message = call.message, let loss = call.loss, !posted.contains("\(service) \(message)") {
+            return loss
+        }
+        if call.message == nil {
+            lastMessage += 1
+            if call.loss != nil { posted.insert("\(service) \(lastMessage)") }
+        }
+        var answer = call.success(lastMessage)
+        answer.status = status ?? answer.status
+        return answer
     }
 
     func ready(port: Int, isVerified: Bool) {
@@ -145,15 +168,18 @@ actor ListenPrinter {
         }
     }
 
-    func webhook(id: String?, body: [UInt8], isVerified: Bool, fault: String?) {
+    func show(_ call: SpokenService.Call, id: String?, bytes: Int, isVerified: Bool, fault: String?) {
         let isRepeated = id.map { !seen.insert($0).inserted } ?? false
-        let envelope = JSON(parsing: body[...]).flatMap { $0["type"]?.text == nil ? nil : $0 }
+        let isWebhook = call.service == .webhook || call.service == .other
+        let envelope = isWebhook ? call.body.flatMap { $0["type"]?.text == nil ? nil : $0 } : nil
         if isJSON {
             write(
                 .object([
-                    "id": .string(id ?? ""), "verified": .bool(isVerified && fault == nil),
+                    "id": .string(id ?? ""), "service": .string(call.service.rawValue),
+                    "action": call.action.isEmpty ? nil : .string(call.action),
+                    "verified": .bool(isVerified && fault == nil),
                     "repeated": .bool(isRepeated), "fault": fault.map(JSON.string),
-                    "body": envelope ?? .null,
+                    "body": call.body ?? .null,
                 ]))
             return
         }
@@ -161,7 +187,8 @@ actor ListenPrinter {
             fault.map { "REFUSED (\(CleanText.line($0, limit: 300)))" }
             ?? (isVerified ? "verified" : "unsigned")
         let again = isRepeated ? " again" : ""
-        let summary = envelope?.webhookSummary ?? "\(body.count) bytes that are no webhook"
+        let summary =
+            envelope?.webhookSummary ?? (isWebhook ? "\(bytes) bytes that are no webhook" : call.summary)
         StandardOutput.print("\(mark)\(again)  \(summary)  \(CleanText.line(id ?? "", limit: 100))")
     }
 

@@ -53,13 +53,108 @@ import Testing
         }
     }
 
-    private func listen(in belfry: Belfry, secret: String) throws -> Feed {
-        try belfry.write(secret + "\n", to: "listen.secret")
-        return Feed(
-            try ChildProcess(
-                BuiltProgram.path("belfryd"),
-                ["listen", "--port", "0", "--secret-file", belfry.folder.file("listen.secret"), "--json"],
-                environment: belfry.environment))
+    /// The kinds that are reached by HTTP: a channel of each, what it is taken for, and what is done.
+    private static let services = [
+        ("hook", "webhook", "kind: webhook, url: ADDRESS/hook", ""),
+        ("events", "cloudEvents", "kind: cloudevents, url: ADDRESS/in", ""),
+        ("whole", "cloudEvents", "kind: cloudevents, url: ADDRESS/in, mode: structured", ""),
+        ("phone", "ntfy", "kind: ntfy, url: ADDRESS/alerts", ""),
+        ("tablet", "gotify", "kind: gotify, url: ADDRESS, token: { file: SECRET/token }", ""),
+        ("team", "slack", "kind: slack, webhook: { file: SECRET/slack }", ""),
+        ("server", "discord", "kind: discord, webhook: { file: SECRET/discord }", "post"),
+        (
+            "chat", "telegram", "kind: telegram, url: ADDRESS, chat: 1, token: { file: SECRET/bot }",
+            "sendMessage"
+        ),
+        (
+            "room", "matrix", "kind: matrix, url: ADDRESS, room: '!a:e.org', token: { file: SECRET/token }",
+            "send"
+        ),
+        ("office", "teams", "kind: teams, webhook: { file: SECRET/teams }", ""),
+        ("alerts", "alertmanager", "kind: alertmanager, url: ADDRESS", ""),
+        ("pager", "pagerDuty", "kind: pagerduty, url: ADDRESS, key: { file: SECRET/key }", "trigger"),
+        ("checks", "ping", "kind: ping, url: ADDRESS, key: { file: SECRET/token }", "log"),
+        (
+            "relay", "liveActivity", "kind: live-activity, url: ADDRESS/live, token: { file: SECRET/token }",
+            ""
+        ),
+        ("rest", "other", #"kind: template, url: ADDRESS/any, body: '{"said": "{{body}}"}'"#, "POST"),
+    ]
+
+    @Test func `answers as every service that a channel can be made for`() async throws {
+        let belfry = try Belfry()
+        let listener = try listen(in: belfry)
+        let address = try #require(try await listener.next()["listening"].text)
+        let secrets = [
+            "token": "As3cr3t", "bot": "123456:s3cr3t", "key": "s3cr3ts3cr3ts3cr3ts3cr3ts3cr3t12",
+            "slack": address + "/services/T/B/s3cr3t", "discord": address + "/api/webhooks/1/s3cr3t",
+            "teams": address + "/workflows/s3cr3t",
+        ]
+        for (name, text) in secrets { try belfry.write(text + "\n", to: name) }
+        let channels = Self.services.map { name, _, settings, _ in
+            "  \(name): { allow: [127.0.0.1], "
+                + settings.replacing("ADDRESS", with: "\"" + address + "ADDRESS").replacing(
+                    /ADDRESS([^,]*)/
+                ) { "\($0.1)\"" }.replacing("SECRET", with: belfry.folder.path) + " }"
+        }
+        try belfry.write("channels:\n" + channels.joined(separator: "\n") + "\n", to: "belfry.yaml")
+        try await belfry.start()
+        for (name, service, _, action) in Self.services {
+            let test = try await belfry.run("channel", "test", name, "--json")
+            #expect(try test.json()["outcome"].text == "delivered", "\(name): \(test)")
+            #expect(try test.json()["protocol"].text == "HTTP/1.1", "\(name): \(test)")
+            let line = try await listener.next()
+            #expect(line["service"].text == service, "\(name): \(line)")
+            #expect((line["action"].text ?? "") == action, "\(name): \(line)")
+            #expect(!"\(line)".contains("bot123456"), "\(line)")
+        }
+        // Services that change what they have posted know what that is.
+        func ask(_ words: String) async throws -> String {
+            try await belfry.shell("curl -s -w ' %{http_code}' \(words)").text
+        }
+        #expect(try await ask("\(address)/bot1:x/getMe").contains(#""is_bot":true"#))
+        let sent = try await ask(#"-d '{"chat_id":1,"text":"a"}' \#(address)/bot1:x/sendMessage"#)
+        let id = try #require(sent.firstMatch(of: /"message_id":(\d+)/)?.1)
+        for (number, end) in [(String(id), " 200"), ("99999", " 400")] {
+            let edited = try await ask(
+                #"-d '{"chat_id":1,"text":"b","message_id":\#(number)}' \#(address)/bot1:x/editMessageText"#)
+            #expect(edited.hasSuffix(end), "\(edited)")
+        }
+        let unknown = try await ask("-X PATCH -d '{}' \(address)/api/webhooks/1/x/messages/99999")
+        #expect(unknown.contains("10008") && unknown.hasSuffix(" 404"), "\(unknown)")
+        #expect(try await ask("-I \(address)/8f9ed2b2-9f3c-4b6a-8d7c-0a1b2c3d4e5f").hasSuffix(" 200"))
+        #expect(try await ask("\(address)/index.html").hasSuffix(" 405"))
+    }
+
+    @Test func `refuses as a service does, with the statuses that it is given`() async throws {
+        let belfry = try Belfry()
+        let listener = try listen(in: belfry, "--status", "403,429,200")
+        let address = try #require(try await listener.next()["listening"].text)
+        try belfry.write("1:s3cr3t\n", to: "bot")
+        try belfry.write(
+            """
+            channels:
+              chat: { kind: telegram, url: "\(address)", chat: 1, token: { file: \(belfry.folder.file("bot")) }, allow: [127.0.0.1] }
+
+            """, to: "belfry.yaml")
+        try await belfry.start()
+        let refused = try await belfry.json("channel", "test", "chat")
+        #expect(refused["outcome"].text == "failed", "\(refused)")
+        #expect(refused["detail"].text?.contains("answered 403") == true, "\(refused)")
+        _ = try await listener.next()
+        // 429 asks for a second, after which it is shown.
+        #expect(try await belfry.run("channel", "test", "chat").code == 0)
+        #expect(try await listener.next()["service"].text == "telegram")
+    }
+
+    /// Prints JSON; with a secret, verifies.
+    private func listen(in belfry: Belfry, _ words: String..., secret: String? = nil) throws -> Feed {
+        var words = ["listen", "--port", "0", "--json"] + words
+        if let secret {
+            try belfry.write(secret + "\n", to: "listen.secret")
+            words += ["--secret-file", belfry.folder.file("listen.secret")]
+        }
+        return Feed(try ChildProcess(BuiltProgram.path("belfryd"), words, environment: belfry.environment))
     }
 
     private func config(for address: String, in belfry: Belfry) -> String {

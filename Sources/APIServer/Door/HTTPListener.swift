@@ -5,6 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+package import Tracking
 
 /// Takes requests on a loopback port and hands each to a closure; for trying out webhooks.
 package struct HTTPListener: Service {
@@ -33,13 +34,42 @@ package struct HTTPListener: Service {
         package var value: String
     }
 
+    /// What a request is answered with.
+    package struct Answer: Hashable, Sendable {
+        /// 200...599.
+        package var status: Int
+        /// The type of the body; empty where there is none.
+        package var contentType = ""
+        /// The body.
+        package var body: [UInt8] = []
+        /// When to come back, in seconds.
+        package var retryAfterSeconds: Int?
+
+        /// A status and no body.
+        package init(_ status: Int) { self.status = status }
+
+        /// A text.
+        package static func text(_ text: String, status: Int = 200) -> Answer {
+            var answer = Answer(status)
+            (answer.contentType, answer.body) = ("text/plain; charset=utf-8", Array(text.utf8))
+            return answer
+        }
+
+        /// JSON.
+        package static func json(_ json: JSON, status: Int = 200) -> Answer {
+            var answer = Answer(status)
+            (answer.contentType, answer.body) = ("application/json", json.bytes)
+            return answer
+        }
+    }
+
     /// The largest body; a longer one is answered with 413.
     package static let bodyLimit = 4 * 1024 * 1024
 
     private let port: Int
     private let logger: Logger
     private let ready: @Sendable (Int) async -> Void
-    private let receive: @Sendable (Received) async -> Int
+    private let receive: @Sendable (Received) async -> Answer
 
     /// A listener on 127.0.0.1.
     ///
@@ -47,10 +77,10 @@ package struct HTTPListener: Service {
     ///   - port: 0 takes any free one.
     ///   - logger: Logs what goes wrong.
     ///   - ready: Called once with the port, when requests are taken.
-    ///   - receive: Returns the status to answer with, 200...599.
+    ///   - receive: Returns the answer, whose body is left out where the request is a HEAD.
     package init(
         port: Int, logger: Logger, ready: @escaping @Sendable (Int) async -> Void = { _ in },
-        receive: @escaping @Sendable (Received) async -> Int
+        receive: @escaping @Sendable (Received) async -> Answer
     ) {
         self.port = port
         self.logger = logger
@@ -80,20 +110,28 @@ package struct HTTPListener: Service {
 
     @concurrent
     private func answer(_ request: Request, _ writer: consuming ResponseWriter) async throws {
-        let status: Int
+        var answer: Answer
         do {
             let body = try await request.body.collect(upTo: Self.bodyLimit)
-            status = await receive(
+            answer = await receive(
                 Received(
                     method: request.method.rawValue, target: request.head.path ?? "",
                     fields: request.headers.map { Field(name: $0.name.canonicalName, value: $0.value) },
                     body: Array(body.readableBytesView)))
         } catch is NIOTooManyBytesError {
-            status = 413
+            answer = Answer(413)
         }
         var fields = HTTPFields()
-        if status != 204 { fields[.contentLength] = "0" }
-        try await writer.writeResponse(HTTPResponse(status: .init(code: status), headerFields: fields))
+        if answer.status != 204 { fields[.contentLength] = String(answer.body.count) }
+        if !answer.contentType.isEmpty { fields[.contentType] = answer.contentType }
+        if let seconds = answer.retryAfterSeconds { fields[.retryAfter] = String(seconds) }
+        let head = HTTPResponse(status: .init(code: answer.status), headerFields: fields)
+        if answer.body.isEmpty || request.method == .head || answer.status == 204 {
+            try await writer.writeResponse(head)
+        } else {
+            try await writer.write(
+                response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+        }
     }
 }
 
