@@ -140,3 +140,29 @@ struct SurfaceRests {
     /// The far end takes things: the next refusal is the first in a row.
     mutating func restart() { refusals = 0 }
 }
+
+/// The far end of a channel that edits in place: another server, or the same one after its restart, begins with nothing.
+struct FarEnd {
+    /// Its life; nil: nobody is there, or nobody answers.
+    private(set) var generation: String?
+    /// The last life that was known.
+    private var last: String?
+    /// What is shown and could not be recorded yet; it is not shown a second time.
+    var unrecorded: [String: (revision: Int64, remote: RemoteID?)] = [:]
+    /// What had a button pressed; the server closes it for that, which is no dismissal.
+    var pressed: Set<RemoteID> = []
+    var rests = SurfaceRests()
+
+    /// Whether this life is another one than the last that was known.
+    func isAnother(_ generation: String) -> Bool { generation != last }
+
+    /// It is there, in this life.
+    mutating func begin(_ generation: String) {
+        if isAnother(generation) { self = FarEnd() }
+        rests.restart()
+        (self.generation, last) = (generation, generation)
+    }
+
+    /// It is away; what is known of its life is kept, in case it only hung.
+    mutating func leave() { generation = nil }
+}

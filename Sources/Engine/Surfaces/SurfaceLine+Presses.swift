@@ -18,7 +18,7 @@ extension SurfaceLine {
         }
         guard key != NoticeAction.defaultKey else {
             try await commit(changes.opened(surface, key: key))
-            pressed.insert(remote)
+            farEnd.pressed.insert(remote)
             return
         }
         let snapshot = try await snapshot(of: surface.item)
@@ -41,7 +41,7 @@ extension SurfaceLine {
             guard try await mayAnswer(snapshot) else { return }
             try await commit(changes.pressed(surface, key: key))
         }
-        pressed.insert(remote)
+        farEnd.pressed.insert(remote)
     }
 
     /// A person typed a reply.
@@ -50,7 +50,7 @@ extension SurfaceLine {
             try await mayAnswer(try await snapshot(of: surface.item))
         else { return }
         try await commit(changes.replied(surface, text) + saying(text, about: surface))
-        pressed.insert(remote)
+        farEnd.pressed.insert(remote)
     }
 
     /// Whether an answer to a question counts: nobody answers here what is not shown here, whatever the far end says.

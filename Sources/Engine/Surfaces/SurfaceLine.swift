@@ -29,15 +29,7 @@ actor SurfaceLine: Keeper {
     private let signals = Inbox<SurfaceSignal>()
     private var keeper = CircuitKeeper()
     private var isRecalled = false
-    /// The life of the far end; nil: nobody is there, or nobody answers.
-    private(set) var generation: String?
-    /// The last life of the far end that was known.
-    private var lastGeneration: String?
-    /// What is shown and could not be recorded yet; it is not shown a second time.
-    private var unrecorded: [String: (revision: Int64, remote: RemoteID?)] = [:]
-    /// What had a button pressed; the server closes it for that, which is no dismissal.
-    var pressed: Set<RemoteID> = []
-    private var rests = SurfaceRests()
+    var farEnd = FarEnd()
     /// Whether something may have been read or said since the badge was shown.
     private var isBadgeStale = true
     /// Whether this machine has a new way out that nothing was tried by yet.
@@ -78,7 +70,7 @@ actor SurfaceLine: Keeper {
             owed.removeFirst()
         }
         if hasNetworkReturned.isSet { tryAfterReturn() }
-        guard generation != nil else { return .whenRung }
+        guard farEnd.generation != nil else { return .whenRung }
         let next = try await bringUp()
         if isBadgeStale, channel.seesPresence {
             await channel.showBadge(try await ledger.unread().values.reduce(0, +))
@@ -91,7 +83,7 @@ actor SurfaceLine: Keeper {
     private func tryAfterReturn() {
         hasNetworkReturned.set(false)
         guard !channel.seesPresence, keeper.mayReturn else { return }
-        rests = SurfaceRests()
+        farEnd.rests = SurfaceRests()
         keeper.probe(at: clock.now)
     }
 
@@ -118,7 +110,7 @@ actor SurfaceLine: Keeper {
 
     /// Its ids stay: a server that only hung still knows them, and another one reports its own.
     private func isAway(_ reason: String, isAbsent: Bool = false) {
-        generation = nil
+        farEnd.leave()
         let isNew = tools.board.note(
             .away, of: channel.name, error: reason, isAbsent: isAbsent, at: clock.now)
         if isNew {
@@ -137,18 +129,16 @@ actor SurfaceLine: Keeper {
 
     /// Turns to the life of the far end that begins or goes on.
     private func begin(_ newGeneration: String) async throws(LedgerError) {
-        if newGeneration != lastGeneration {
+        if farEnd.isAnother(newGeneration) {
             if try await hasStale(newGeneration) {
                 try await commit([.forgetRemotes(channel: channel.name)])
             }
             // Another server, or another version of it, may take what this one refused.
             let refused = try await ledger.refusedSurfaces(channel: channel.name)
             if !refused.isEmpty { try await commit(refused.map(changes.retried)) }
-            (unrecorded, rests, pressed) = ([:], SurfaceRests(), [])
             keeper.probe(at: clock.now)
         }
-        rests.restart()
-        (generation, lastGeneration) = (newGeneration, newGeneration)
+        farEnd.begin(newGeneration)
         if keeper.isOpen, let (state, error) = keeper.knownTrouble {
             tools.board.note(state, of: channel.name, error: error, at: clock.now)
         } else if channel.seesPresence {
@@ -165,11 +155,11 @@ actor SurfaceLine: Keeper {
         _ surface: SurfaceRecord, _ remote: RemoteID, _ reason: CloseReason
     ) async throws(LedgerError) {
         switch reason {
-        case .dismissed where !pressed.contains(remote): try await commit(changes.dismissed(surface))
+        case .dismissed where !farEnd.pressed.contains(remote): try await commit(changes.dismissed(surface))
         case .dismissed, .expired, .undefined: try await commit([changes.gone(surface)])
         case .closedByUs: break
         }
-        pressed.remove(remote)
+        farEnd.pressed.remove(remote)
     }
 
     /// What `show` no longer waited for was answered after all.
@@ -184,7 +174,7 @@ actor SurfaceLine: Keeper {
                 if remote != surface.remote { await channel.close(remote) }
                 return
             }
-            rests.end(surface.item)
+            farEnd.rests.end(surface.item)
             try await settle(surface, at: revision, remote: remote)
         case .failure(let error):
             guard revision > surface.shown else { return }
@@ -233,9 +223,9 @@ actor SurfaceLine: Keeper {
         let surfaces = try await ledger.surfaces(channel: channel.name, all: false)
         let storms = surfaces.filter(\.isOfStorm)
         for behind in storms.isEmpty ? surfaces : storms + surfaces.filter({ !$0.isOfStorm }) {
-            guard generation != nil else { return nil }
+            guard farEnd.generation != nil else { return nil }
             if let late = try await fallBack(behind) { retryAt = min(retryAt ?? late, late) }
-            if let rested = rests.end(of: behind.item, at: clock.now) {
+            if let rested = farEnd.rests.end(of: behind.item, at: clock.now) {
                 retryAt = min(retryAt ?? rested, rested)
                 continue
             }
@@ -269,7 +259,7 @@ actor SurfaceLine: Keeper {
             keeper.forgetProbe(at: clock.now)
             return nil
         case .retry(_, let after, _, _):
-            let moment = rests.begin(surface.item, asked: after, at: clock.now)
+            let moment = farEnd.rests.begin(surface.item, asked: after, at: clock.now)
             try await commit([], after: .failure(error))
             return moment
         case .giveUp:
@@ -333,7 +323,7 @@ actor SurfaceLine: Keeper {
         guard let surface = try await ledger.surface(channel: channel.name, item: item),
             surface.wanted != surface.shown, surface.wanted != surface.refused, !surface.dismissed
         else { return nil }
-        if let done = unrecorded[item], done.revision == surface.wanted {
+        if let done = farEnd.unrecorded[item], done.revision == surface.wanted {
             try await settle(surface, at: surface.wanted, remote: done.remote)
             return nil
         }
@@ -364,13 +354,13 @@ actor SurfaceLine: Keeper {
         let mine = surface.remote == nil ? try await predecessor(of: snapshot) : surface.remote
         let isNews = surface.ring || (mine == nil && snapshot.isNewStorm(to: surface))
         notice.ring = isNews && channel.manner.rings(after: age)
-        let remote = mine.flatMap { $0.generation == generation ? $0 : nil }
+        let remote = mine.flatMap { $0.generation == farEnd.generation ? $0 : nil }
         tools.rates.take(for: channel, on: clock)
         let shown = try await channel.show(notice, replacing: remote)
         // What was there before may have been removed for it.
         if let remote, shown != remote { tools.rates.take(for: channel, on: clock) }
-        rests.restart()
-        rests.end(item)
+        farEnd.rests.restart()
+        farEnd.rests.end(item)
         changed[item] = notice.isLive && channel.manner.pace > .zero ? clock.now : nil
         try await settle(surface, at: surface.wanted, remote: shown)
         return nil
@@ -440,7 +430,7 @@ actor SurfaceLine: Keeper {
     func settle(
         _ surface: SurfaceRecord, at revision: Int64, remote: RemoteID?
     ) async throws(LedgerError) {
-        unrecorded[surface.item] = (revision, remote)
+        farEnd.unrecorded[surface.item] = (revision, remote)
         let shown =
             try await release(remote, to: surface)
             + changes.shown(surface, revision: revision, remote: remote)
@@ -449,8 +439,8 @@ actor SurfaceLine: Keeper {
         } else {
             try await commit(shown, after: .success(Receipt(at: clock.now, kind: .accepted)))
         }
-        unrecorded[surface.item] = nil
-        if let remote { pressed.remove(remote) }
+        farEnd.unrecorded[surface.item] = nil
+        if let remote { farEnd.pressed.remove(remote) }
     }
 }
 
