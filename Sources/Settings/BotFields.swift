@@ -12,6 +12,8 @@ struct BotField: Sendable {
     let form: JobForm
     /// One sentence, for editors.
     let doc: String
+    /// The longest of a duration that holds something back; nil: it holds nothing back.
+    var longestHold: Duration?
     /// Sets its value, one of its form.
     let set: @Sendable (inout Configuration.Bot, JSON) -> Void
 }
@@ -35,7 +37,8 @@ enum BotFields {
         ) { $0.urgency = $1.text.flatMap(Urgency.init) },
         BotField(
             key: "wait", form: .duration(orZero: true),
-            doc: "How long the first message of a quiet thread waits for more (default: 1500ms)."
+            doc: "How long the first message of a quiet thread waits for more (default: 1500ms; up to 1d).",
+            longestHold: .seconds(86_400)
         ) { bot, value in
             if let wait = Duration(json: value) { bot.policy.wait = wait }
         },

@@ -66,7 +66,13 @@ extension ConfigurationReader {
         let rows = BotFields.notifications
         let keys = rows.map(\.key) + BotFields.others.map(\.key)
         guard let fields = field.record(keys: keys, later: BotFields.later) else { return }
-        for row in rows { if let value = fields[row.key]?.value(row.form) { row.set(&bot, value) } }
+        for row in rows {
+            guard let field = fields[row.key] else { continue }
+            let longest = row.longestHold
+            if let value = longest.map({ field.hold(row.form, upTo: $0) }) ?? field.value(row.form) {
+                row.set(&bot, value)
+            }
+        }
         if let shown = fields["shown"]?.choice(of: BotFields.yesOrNo.words) {
             bot.restraint.isShown = shown == "yes" || shown == "true"
         }

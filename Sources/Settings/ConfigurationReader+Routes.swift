@@ -25,6 +25,9 @@ extension ConfigurationReader {
         return routes.count == fields.count ? routes : nil
     }
 
+    /// The longest that a route has its channels wait for others.
+    private static let longestWait = Duration.seconds(7 * 86_400)
+
     /// A route, also after faults in it were reported: what is good of it is held against the channels.
     private func readRoute(_ field: Field, in zone: String) -> RouteField? {
         let before = field.faults.problems.count
@@ -45,7 +48,8 @@ extension ConfigurationReader {
         var route = Route(when: Set(words), to: texts)
         route.about = fields["match"].map { readMatchers($0) } ?? []
         route.during = fields["during"].flatMap { readHours($0, in: zone) }
-        route.after = fields["after"]?.value(.duration()).flatMap { Duration(json: $0) }
+        route.after = fields["after"]?.hold(.duration(), upTo: Self.longestWait)
+            .flatMap { Duration(json: $0) }
         return RouteField(
             field: field, route: route, names: names,
             hasFault: field.faults.problems.count > before,

@@ -50,6 +50,7 @@ import Timeline
         ("quiet: at night", "names no hours"), ("quiet: []", "no hours are named"),
         ("quiet: Mo 22:00-07:00", "names no days of the week"), ("budget: 0", "1"),
         ("preview: 5", "10"), ("sounds: { loud: x }", "unknown key \"loud\""), ("alertAfter: 0", "1"),
+        ("wait: 25h", "\"25h\" would hold it back for too long"),
     ])
     func `is refused where it means nothing, or for ever`(text: String, sentence: String) {
         let shown = fault("bots: { ops: { notifications: { \(text) } } }\n")
@@ -79,6 +80,7 @@ import Timeline
         ("routes: [{ when: [failed], match: [job], to: [desk] }]", "is no matcher"),
         ("routes: [{ when: [failed], match: [urgency=high], to: [desk] }]", "no urgency is called \"high\""),
         ("routes: [{ when: [failed], jobs: [a], to: [desk] }]", "write match: [job=a]"),
+        ("routes: [{ when: [failed], after: 8d, to: [desk] }]", "\"8d\" would hold it back for too long"),
         ("inhibit: [{ failing: [job=a] }]", "a rule needs failing: and silences:"),
         ("inhibit: [{ failing: [], silences: [job=b] }]", "there is no matcher"),
     ])

@@ -36,6 +36,14 @@ extension Field {
         }
     }
 
+    /// The same of a duration for which something is held back: not for so long that nobody can mean it.
+    func hold(_ form: JobForm, upTo longest: Duration) -> JSON? {
+        guard let value = value(form) else { return nil }
+        guard let duration = Duration(json: value), duration > longest else { return value }
+        fault("\"\(scalar ?? "")\" would hold it back for too long", hint: "write \(longest.text) at most")
+        return nil
+    }
+
     /// What stands here, as a value of a job's field.
     ///
     /// - Returns: nil after every fault in it was reported; the value inside is nil where the field shall have none.
