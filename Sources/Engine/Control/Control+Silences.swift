@@ -146,8 +146,17 @@ extension Control {
                 HeldItem(channel: $0.channel, content: .version($0.version), until: item.held[$0.channel])
             }
         }
+        let rules = activeConfiguration.configuration.rules
+        let now = clock.now
         let waiting = entries.compactMap { entry -> HeldItem? in
             guard let held = entry.held, held.isJudgedAgain else { return nil }
+            let channel =
+                rules.channels.first { $0.name == entry.channel }
+                ?? DispatchRules.Channel(entry.channel, isLevel: false)
+            // What was silenced meanwhile stays where it is.
+            let review = held.review(
+                type: entry.type, for: channel, by: rules, Interruptions(), isWanted: true, at: now)
+            guard review == .release else { return nil }
             return HeldItem(channel: entry.channel, content: .entry(entry, held), until: entry.nextAt)
         }
         activeConfiguration.askForRelease()

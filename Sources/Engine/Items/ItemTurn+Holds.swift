@@ -267,10 +267,15 @@ extension ItemTurn {
         }
     }
 
-    /// `ops: Disk is full`, `backup failed`.
+    /// `ops: Disk is full`, `backup failed: no space left`: of messages the newest, of a job or a question what comes first.
     func line(of notice: Notice) -> String {
-        let first = notice.body.split(separator: "\n").last.map(String.init) ?? ""
-        return Preview.cut(first.isEmpty ? notice.title : "\(notice.title): \(first)", to: 100)
+        let lines = notice.body.split(separator: "\n")
+        let line =
+            switch notice.item {
+            case .job, .question: lines.first
+            case .thread, .storm: lines.last
+            }
+        return Preview.cut(line.map { "\(notice.title): \($0)" } ?? notice.title, to: 100)
     }
 }
 

@@ -67,6 +67,7 @@ import WebhookChannel
             let text = String(decoding: digest.body, as: UTF8.self)
             #expect(text.contains("While it was quiet: 3 things"), "\(text)")
             #expect(text.contains("(2 times)"), "\(text)")
+            #expect(text.contains("backup failed: exit code 1"), "\(text)")
             let why = try await tower.control.why(run.id, limit: 9).first { $0.verdict.channel == "phone" }
             #expect(why?.verdict.reason == "digest" && why?.verdict.action == .send)
             #expect(why?.delivery != nil)
@@ -206,6 +207,25 @@ import WebhookChannel
             tower.clock.advance(by: .seconds(5))
             try await tower.until { try await tower.entries(of: "phone").count == 2 }
             #expect(try await states("hook", tower) == ["run.failed held"])
+        }
+    }
+
+    @Test func `is neither listed nor freed by a digest once it is silenced`() async throws {
+        try await Tower.run(channels: channels, routes: routes, bots: try bots(quiet: "09:00-12:00")) {
+            tower in
+            try await tower.end("backup", .failed, exitCode: 1)
+            try await tower.end("sync", .failed, exitCode: 1)
+            try await tower.settled()
+            _ = try await tower.control.addSilence(
+                SilenceDraft(matchers: ["job=backup"], until: at("13:00:00"), by: "test"))
+            let held = try await tower.control.digest()
+            #expect(held.map(\.channel).sorted() == ["hook", "phone"])
+            try await tower.until {
+                try await states("phone", tower) == ["run.failed held", "run.failed pending"]
+            }
+            tower.clock.advance(to: at("12:00:00"))
+            try await tower.until { try await states("phone", tower).first == "run.failed suppressed" }
+            #expect(try await tower.control.digest().isEmpty)
         }
     }
 
