@@ -34,16 +34,16 @@ package struct LiveActivityForm: HTTPForm {
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         let run = bulletin.object("run")
         let push = run == nil ? "alert" : "liveactivity"
-        let isOfProgress =
-            EventType(rawValue: bulletin.matter.type) == .runProgress
-            && run.map { !Self.isTooOld($0, at: bulletin.at) } ?? true
+        let isOfProgress = EventType(rawValue: bulletin.matter.type) == .runProgress
+        // The last one before the activity is over is more than that; what follows reaches a phone that missed it.
+        let isLast = run.map { Self.isOver($0, at: bulletin.at, within: PushGovernor.gap) } ?? false
         let body = JSON.object([
             "aps": run.map { activity(bulletin, $0) } ?? .object(["alert": alert(bulletin)])
         ])
         return JSON.object([
             "type": .string(push), "collapse": .string(bulletin.sequence),
             // Pushes of progress don't count against the phone's budget.
-            "priority": isOfProgress ? .int(5) : nil,
+            "priority": isOfProgress && !isLast ? .int(5) : nil,
             "payload": body,
         ]).bytes
     }
@@ -51,8 +51,8 @@ package struct LiveActivityForm: HTTPForm {
     private func activity(_ bulletin: Bulletin, _ run: JSON) -> JSON {
         let event = EventType(rawValue: bulletin.matter.type)
         let isStart = event == .runStarted
-        let isTooOld = Self.isTooOld(run, at: bulletin.at)
-        let isAtWork = isStart || !isTooOld && (event == .runBlocked || event == .runProgress)
+        let isOver = Self.isOver(run, at: bulletin.at)
+        let isAtWork = isStart || !isOver && (event == .runBlocked || event == .runProgress)
         let staleAt = Self.moment(run["live"]?["staleAt"])
         let now = bulletin.at.seconds
         // The phone drops an update that is not younger than the last one, in whole seconds: what comes later in the life
@@ -75,9 +75,12 @@ package struct LiveActivityForm: HTTPForm {
         ])
     }
 
-    /// Whether the system is about to end the activity, so that it is ended with its last state.
-    private static func isTooOld(_ run: JSON, at now: Moment) -> Bool {
-        moment(run["startedAt"]).map { now - $0 >= PushGovernor.longestLife } ?? false
+    /// Whether the system is about to end the activity, so that it is ended with its last state; for no longer than
+    /// `most`.
+    private static func isOver(_ run: JSON, at now: Moment, within most: Duration? = nil) -> Bool {
+        guard let started = moment(run["startedAt"]) else { return false }
+        let age = now - started - PushGovernor.longestLife
+        return age >= .zero && most.map { age < $0 } ?? true
     }
 
     private static func moment(_ value: JSON?) -> Moment? {

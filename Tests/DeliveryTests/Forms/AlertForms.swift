@@ -129,6 +129,9 @@ import Tracking
             #expect(after.aps["dismissal-date"]?.int == Int(Sample.noon.seconds) + Int(life) + 900)
             #expect(after.aps["stale-date"] == nil && after.aps["content-state"]?["progress"]?.double == 0.5)
         }
+        // What is pushed of a run that goes on does not use up the phone's budget.
+        let later = try aps(.runProgress(Sample.run), after: life + 60)
+        #expect(later.priority == "5" && later.aps["event"]?.text == "end")
     }
 
     @Test func `is a Live Activity whose every update is younger than the last, also of a short run`() throws {
