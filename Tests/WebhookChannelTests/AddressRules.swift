@@ -1,5 +1,6 @@
 import Curl
 import Delivery
+import Synchronization
 import TestSupport
 import Testing
 import WebhookChannel
@@ -49,6 +50,68 @@ import WebhookChannel
         let reach = try HTTPReach(
             url: try HTTPAddress("https://Hooks.example.org:8443/T0/token?key=secret"))
         #expect(try HTTPTarget(reach).shown == "https://hooks.example.org:8443")
+    }
+}
+
+/// What libcurl alone would make of the addresses: the guard is asked at the connection itself.
+@Suite(.timeLimit(.minutes(5))) struct `the guard at the connection` {
+    private let curl: CurlMulti
+    private let rule = AddressGuard(key: "public") { AddressRange.isPublic($0.ip.bytes) }
+
+    init() throws { curl = try CurlMulti() }
+
+    private func isAnswered(_ url: String, _ rule: AddressGuard) async -> Bool {
+        do throws(CurlError) {
+            _ = try await curl.perform(
+                CurlRequest(url: url, timeouts: CurlTimeouts(resolve: .seconds(2)), addressGuard: rule))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    @Test func `lets no byte through to a listener, however its address is written`() async throws {
+        for listening in ["127.0.0.1", "::1"] {
+            let server = try await HookServer(["--host", listening])
+            let names = ["localhost", "localhost.", "LOCALHOST", "ip6-localhost"]
+            // Of some, libcurl reads another host than a person does, which is not here.
+            let hosts = PrivateHosts.all.filter { !$0.hasSuffix("example.org") } + names
+            let answered = await withTaskGroup(of: String?.self) { group in
+                for host in hosts {
+                    for scheme in ["http", "https"] {
+                        let url = "\(scheme)://\(host):\(server.port)/x"
+                        group.addTask { await isAnswered(url, rule) ? url : nil }
+                    }
+                }
+                return await group.reduce(into: [String]()) { list, url in url.map { list.append($0) } }
+            }
+            #expect(answered.isEmpty)
+            // Who listens saw none of them: this is its first request.
+            let own = listening.contains(":") ? "[\(listening)]" : listening
+            #expect(await isAnswered("http://\(own):\(server.port)/first", .open))
+            #expect(try await server.record().path == "/first")
+        }
+    }
+
+    /// A name may have one answer for whoever checks it and another for whoever connects.
+    @Test func `judges each address of a name, and again a connection that is kept`() async throws {
+        let server = try await HookServer()
+        let url = server.url("/x", host: "localhost")
+        let seen = Mutex<[SocketAddress]>([])
+        let turn = Mutex(0)
+        // Public at the first question, as a name whose owner answers anew each time; private from then on.
+        let rebinding = AddressGuard(key: "public") { address in
+            seen.withLock { $0.append(address) }
+            return turn.withLock { turn in
+                turn += 1
+                return turn == 1
+            }
+        }
+        #expect(await !isAnswered(url, rebinding))
+        #expect(await !isAnswered(url, rebinding))
+        #expect(seen.withLock { $0.count } >= 2)
+        #expect(await isAnswered(server.url("/first"), .open))
+        #expect(try await server.record().path == "/first")
     }
 }
 
