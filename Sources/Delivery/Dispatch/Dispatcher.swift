@@ -91,9 +91,10 @@ package struct Dispatcher: Sendable {
 
     private let stages: [any DispatchStage]
 
-    /// The standard stages, and `more`, each at its place in the order.
-    package init(adding more: [any DispatchStage] = []) {
-        stages = (Self.standard + more).sorted { $0.name.place < $1.name.place }
+    /// The standard stages but for those `leftOut`, and `more`, each at its place in the order.
+    package init(adding more: [any DispatchStage] = [], without leftOut: Set<StageName> = []) {
+        stages = (Self.standard.filter { !leftOut.contains($0.name) } + more)
+            .sorted { $0.name.place < $1.name.place }
     }
 
     /// One verdict for each channel that the matter concerns, in the order of the rules.

@@ -101,7 +101,7 @@ package actor LiveBoard: Keeper {
     private let incarnation: Int64
     var lines: [String: Line] = [:]
     let lessons = Lessons()
-    let savedReports = SavedReports()
+    nonisolated let savedReports = SavedReports()
     /// Rung when a run is silent for too long, or works again: somebody may have to know.
     let alarms = Broadcast<Void>()
     private var version: UInt64 = 0

@@ -61,8 +61,8 @@ struct TimeDiagram {
 
     struct Unreadable: Error { var line: String }
 
-    /// What the channels of the drawing get.
-    func drawn() async throws -> [String: String] {
+    /// What the channels of the drawing get from this dispatcher.
+    func drawn(by dispatcher: Dispatcher = Dispatcher()) async throws -> [String: String] {
         let curl = try CurlMulti()
         defer { curl.close() }
         var setup = Setup()
@@ -71,7 +71,7 @@ struct TimeDiagram {
         var drawn: [String: String] = [:]
         try await Tower.run(
             at: Self.start, channels: channels, routes: setup.routes, hasRoutes: !setup.routes.isEmpty,
-            bots: ["ops": setup.bot]
+            bots: ["ops": setup.bot], dispatcher: dispatcher
         ) { tower in
             try await setup.apply(to: tower)
             var stage = Stage(tower: tower, rows: rows.keys.sorted(), down: setup.down)
