@@ -40,6 +40,11 @@ package final class CurlMulti: Sendable {
         try await carry(.request(request))
     }
 
+    /// A request may come within a fraction of a millisecond: a thread that sleeps gets up, and waits for it awake.
+    ///
+    /// To be called while something is done that the request has to wait for, such as a sync of the disk.
+    package func expectWork() { inbox.expectWork() }
+
     /// Does an errand and waits for its end.
     func carry(_ errand: CurlErrand) async throws(CurlError) -> CurlResponse {
         let ticket = inbox.makeTicket()
@@ -167,6 +172,8 @@ final class CurlInbox: Sendable {
         var waker: Waker?
         /// The thread that works; it looks again before it waits.
         var worker: pthread_t?
+        /// Whether the thread was woken for orders that are about to come; it looks again before it waits.
+        var isExpecting = false
     }
 
     /// The handle, for the one call that any thread may make on it.
@@ -179,6 +186,8 @@ final class CurlInbox: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Whether there is anything to take; for a look without the lock.
+    private let isFilled = Atomic(false)
 
     init(waking multi: UnsafeMutableRawPointer) {
         state = Mutex(State(waker: unsafe Waker(multi: multi)))
@@ -199,11 +208,39 @@ final class CurlInbox: Sendable {
         state.withLock { state in
             guard let waker = state.waker, !state.batch.isClosing else { return false }
             // A full inbox has woken the thread already: one wake-up serves them all.
-            if state.batch.orders.isEmpty, state.worker != pthread_self() { waker.wake() }
+            if state.batch.orders.isEmpty, state.worker != pthread_self(), !state.isExpecting { waker.wake() }
             state.batch.orders.append(order)
+            isFilled.store(true, ordering: .releasing)
             return true
         }
     }
+
+    /// Wakes the thread for orders that are about to come, unless it is awake.
+    func expectWork() {
+        state.withLock { state in
+            guard let waker = state.waker, state.batch.orders.isEmpty, !state.batch.isClosing,
+                !state.isExpecting, state.worker != pthread_self()
+            else { return }
+            state.isExpecting = true
+            waker.wake()
+        }
+    }
+
+    /// Whether orders are expected.
+    var isExpecting: Bool { state.withLock(\.isExpecting) }
+
+    /// Waits for an order without going to sleep, for so long at most; false: none came.
+    func awaitOrder(for patience: Duration) -> Bool {
+        let end = ContinuousClock.now + patience
+        while !isFilled.load(ordering: .acquiring) {
+            if ContinuousClock.now >= end { return false }
+            sched_yield()
+        }
+        return true
+    }
+
+    /// Who leaves an order wakes the thread again.
+    func endExpecting() { state.withLock { $0.isExpecting = false } }
 
     /// The thread that calls this takes the orders from now on.
     func begin() {
@@ -217,6 +254,7 @@ final class CurlInbox: Sendable {
     func close() {
         state.withLock { state in
             state.batch.isClosing = true
+            isFilled.store(true, ordering: .releasing)
             state.waker?.wake()
         }
     }
@@ -225,6 +263,7 @@ final class CurlInbox: Sendable {
     func drain() -> Batch {
         state.withLock { state in
             defer { state.batch.orders = [] }
+            isFilled.store(state.batch.isClosing, ordering: .releasing)
             return state.batch
         }
     }
@@ -246,6 +285,13 @@ final class CurlLoop {
     private var pools = CurlPools()
     /// Keyed by the easy handle, as a number: what libcurl reports is found by it.
     private var underWay: [UInt: Entry] = [:]
+
+    /// How many announced orders are not waited for awake.
+    private var waitsToSkip = 0
+
+    /// How long an announced order is waited for awake: two syncs of a quick disk.
+    private static let patience = Duration.microseconds(200)
+    private static let skippedWaits = 16
 
     private struct Entry {
         let transfer: CurlTransfer
@@ -303,11 +349,25 @@ final class CurlLoop {
             }
             parts = 0
             let wait = work()
+            if inbox.isExpecting { expect() }
             // What was left on this thread has woken nobody.
             guard inbox.isEmpty else { continue }
             // A wake-up that came before this call ends it at once: none is missed.
             let code = unsafe curl_multi_poll(multi, nil, 0, wait, nil)
             if code != CURLM_OK { finishAll(.failure(.library(CurlError.Fault(code)))) }
+        }
+    }
+
+    /// Waits awake for an order that was announced, where nothing else is to be done.
+    ///
+    /// Where such a wait was in vain, as on a slow disk, the next ones are left out.
+    private func expect() {
+        defer { inbox.endExpecting() }
+        guard underWay.isEmpty else { return }
+        if waitsToSkip > 0 {
+            waitsToSkip -= 1
+        } else if !inbox.awaitOrder(for: Self.patience) {
+            waitsToSkip = Self.skippedWaits
         }
     }
 

@@ -42,6 +42,10 @@ package protocol Ledger: JobReading, SlotReading, RunReading, BotReading, TalkRe
     /// wait. Ends when the ledger is closed.
     func observeOutbox(_ notify: @escaping @Sendable (OutboxNews) -> Void) -> Observation
 
+    /// Calls `notify` with the channels for which a transaction adds entries to the outbox, on the thread that commits and
+    /// before it is synced: it may still fail. `notify` must be short and must not wait. Ends when the ledger is closed.
+    func observeUpcoming(_ notify: @escaping @Sendable (Set<String>) -> Void) -> Observation
+
     /// The state of the store now.
     var condition: StoreCondition { get }
 

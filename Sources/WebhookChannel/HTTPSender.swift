@@ -17,6 +17,8 @@ package struct HTTPSender: EdgeChannel {
     package var spoken: String? { exchange.spoken }
     /// The thread that makes the requests.
     package var executor: (any TaskExecutor)? { exchange.executor }
+    /// Wakes that thread.
+    package func expectWork() { exchange.expectWork() }
     private let service: any HTTPForm
     private let exchange: HTTPExchange
 
@@ -102,6 +104,8 @@ struct HTTPExchange: Sendable {
     private let curl: CurlMulti
     private let last = LastVersion()
     var executor: any TaskExecutor { curl.executor }
+
+    func expectWork() { curl.expectWork() }
     /// The version of HTTP in which the last answer came.
     var spoken: String? { last.version.withLock { $0?.description } }
 

@@ -27,6 +27,11 @@ package protocol EdgeChannel: Channel {
     /// Where the tasks that serve it best run; nil, as left out: anywhere.
     var executor: (any TaskExecutor)? { get }
 
+    /// Something to send may come in a moment, once it is on the disk: whoever sends it may get up meanwhile.
+    ///
+    /// Called on the thread that commits; returns at once.
+    func expectWork()
+
     /// Sends `parcel` one time, without a retry of its own.
     ///
     /// `now` goes into the signature and is another one on each attempt.
@@ -40,6 +45,8 @@ package protocol EdgeChannel: Channel {
 
 extension EdgeChannel {
     package var executor: (any TaskExecutor)? { nil }
+
+    package func expectWork() {}
 
     package func attempt(_ parcel: Parcel, at now: Moment) async -> DeliveryReport {
         do throws(DeliveryError) {

@@ -14,6 +14,9 @@ final class LineNews: Sendable {
         var rewritings: UInt64
     }
 
+    /// Whether the ledger holds nothing of the line but what was added since it was read; set by who reads it.
+    let isClear = Flag(false)
+
     /// More than these are read again, so that none are kept here while a channel takes nothing.
     private static let most = 64
 

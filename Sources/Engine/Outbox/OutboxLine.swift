@@ -26,8 +26,6 @@ actor OutboxLine: Keeper {
     private var underWay: Set<String> = []
     private let ends = Inbox<OutboxEnd>()
     private let news: LineNews
-    /// Whether the ledger holds nothing of the line but what ``news`` has.
-    private var isClear = false
     /// Ends that the ledger could not take; recorded before anything else is sent.
     private var unsettled: [OutboxEnd] = []
     /// When what waits is weighed next, since boot; and whether this outage's overflow was reported.
@@ -63,6 +61,11 @@ actor OutboxLine: Keeper {
         let (bell, news) = (loop.bell, news)
         return [
             .observing(ledger.observeOutbox { if news.add($0) { bell.ring() } }),
+            .observing(
+                ledger.observeUpcoming { [channel] channels in
+                    // A line in which others wait is read, and has time.
+                    if news.isClear.isSet, channels.contains(channel.name) { channel.expectWork() }
+                }),
             .each(inHand.taps()), sender,
             .each(tools.networkReturns.values(), setting: hasNetworkReturned),
         ]
@@ -166,18 +169,20 @@ actor OutboxLine: Keeper {
         line: (pending: [OutboxRecord], heldUntil: Moment?), rewritings: UInt64
     )? {
         let added = news.take()
-        let wasClear = isClear
-        isClear = false
+        let wasClear = news.isClear.isSet
+        news.isClear.set(false)
         if wasClear, let added {
-            isClear = added.entries.isEmpty
-            if isClear { return nil }
+            if added.entries.isEmpty {
+                news.isClear.set(true)
+                return nil
+            }
             if let heads = OutboxRecord.heads(of: added.entries), heads.count <= Self.lookAhead {
                 return ((heads, nil), added.rewritings)
             }
         }
         let rewritings = inHand.rewritings
         let line = try await ledger.outboxLine(of: channel.name, limit: Self.lookAhead)
-        isClear = line.pending.isEmpty && line.heldUntil == nil
+        news.isClear.set(line.pending.isEmpty && line.heldUntil == nil)
         return (line, rewritings)
     }
 

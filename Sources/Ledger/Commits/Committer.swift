@@ -30,6 +30,10 @@ extension CommittingLedger {
         committer.outbox.observe(notify)
     }
 
+    package func observeUpcoming(_ notify: @escaping @Sendable (Set<String>) -> Void) -> Observation {
+        committer.upcoming.observe(notify)
+    }
+
     package var condition: StoreCondition { committer.health.condition }
 
     package func conditions() -> AsyncStream<StoreCondition> { committer.health.conditions() }
@@ -47,6 +51,7 @@ package final class Committer: Sendable {
     let feed = Broadcast<Set<Station>> { $0.formUnion($1) }
     /// Has observers alone: for them nothing is conflated.
     let outbox = Broadcast<OutboxNews>()
+    let upcoming = Broadcast<Set<String>>()
     let health = StoreHealth()
     private let queue = CommitQueue()
     private let counter = TransactionCounter()
@@ -64,8 +69,8 @@ package final class Committer: Sendable {
     ) {
         if !store.hasReserve { health.note(.short) }
         let writer = Writer(
-            store, queue: queue, feed: feed, outbox: outbox, followers: followers, health: health,
-            counter: counter)
+            store, queue: queue, feed: feed, outbox: outbox, upcoming: upcoming, followers: followers,
+            health: health, counter: counter)
         self.onWriter = onWriter
         work = { writer.work() }
         finish = { writer.finish() }
@@ -100,6 +105,7 @@ package final class Committer: Sendable {
         await queue.drain()
         feed.end()
         outbox.end()
+        upcoming.end()
         health.end()
         await withCheckedContinuation { done in
             onWriter { [finish] in

@@ -8,6 +8,7 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
     private let queue: CommitQueue
     private let feed: Broadcast<Set<Station>>
     private let outbox: Broadcast<OutboxNews>
+    private let upcoming: Broadcast<Set<String>>
     private let followers: Followers
     private let health: StoreHealth
     private let counter: TransactionCounter
@@ -20,12 +21,13 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
 
     init(
         _ store: Store, queue: CommitQueue, feed: Broadcast<Set<Station>>, outbox: Broadcast<OutboxNews>,
-        followers: Followers, health: StoreHealth, counter: TransactionCounter
+        upcoming: Broadcast<Set<String>>, followers: Followers, health: StoreHealth, counter: TransactionCounter
     ) {
         self.store = store
         self.queue = queue
         self.feed = feed
         self.outbox = outbox
+        self.upcoming = upcoming
         self.followers = followers
         self.health = health
         self.counter = counter
@@ -132,6 +134,7 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
                 joins += 1
                 lists = joins <= Self.mostJoins ? join(&batch) : []
             }
+            if !batch.outbox.added.isEmpty { upcoming.publish(Set(batch.outbox.added.map(\.channel))) }
             try store.commit()
             counter.count.add(1, ordering: .relaxed)
             for turn in turns { turn.settle(true) }
