@@ -71,8 +71,13 @@ struct LogPace {
     /// ask again leave it idle after each commit, and the next one waits for whatever it does meanwhile.
     static let rest = Duration.milliseconds(20)
 
+    /// After how many more pages the room on the disk is asked for again.
+    static let roomEvery = 64
+
     /// Pages written to the log since it was last moved.
     private var pages = 0
+    /// How many there must be before the room on the disk is asked for.
+    private var asksAt = tightPages
     private var lastCommit: ContinuousClock.Instant?
 
     /// Notes a commit that wrote so many pages.
@@ -85,8 +90,14 @@ struct LogPace {
         let isAtRest = isIdle && lastCommit.map { now - $0 >= Self.rest } ?? true
         lastCommit = now
         let most = isShort ? Self.shortPages : isAtRest ? Self.restPages : Self.mostPages
-        guard pages >= most || pages >= Self.tightPages && isTight() else { return false }
-        pages = 0
+        guard pages >= most || hasNoRoom(isTight) else { return false }
+        (pages, asksAt) = (0, Self.tightPages)
         return true
+    }
+
+    private mutating func hasNoRoom(_ isTight: () -> Bool) -> Bool {
+        guard pages >= asksAt else { return false }
+        asksAt = pages + Self.roomEvery
+        return isTight()
     }
 }

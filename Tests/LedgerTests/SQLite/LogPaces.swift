@@ -38,4 +38,22 @@ import Testing
             #expect(isMoved == [false, false, false, true])
         }
     }
+
+    @Test func `is moved soon once the disk fills up, though its room is not asked for with each commit`() {
+        var pace = LogPace()
+        var (questions, pages) = (0, 0)
+        let roomLasts = LogPace.tightPages + 8
+        var isMoved = false
+        while !isMoved {
+            pages += 4
+            isMoved = pace.note(
+                4, at: start + .milliseconds(pages), isIdle: false, isShort: false,
+                isTight: {
+                    questions += 1
+                    return pages > roomLasts
+                })
+        }
+        #expect(pages <= roomLasts + LogPace.roomEvery)
+        #expect(questions == 2)
+    }
 }

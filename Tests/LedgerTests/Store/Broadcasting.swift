@@ -212,4 +212,27 @@ import Timeline
         #expect(news.map(\.movesOthers) == [false, true])
         #expect(news.first?.added.first == .sample("o1"))
     }
+
+    @Test(arguments: LedgerBackend.available)
+    func `says for which channels entries are about to be added, before the commit that adds them is known`(
+        _ backend: LedgerBackend
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try backend.open(in: folder)
+        let seen = Mutex<[String]>([])
+        let upcoming = ledger.observeUpcoming { channels in
+            seen.withLock { $0.append("upcoming \(channels.sorted())") }
+        }
+        let known = ledger.observeOutbox { news in
+            seen.withLock { $0.append("added \(news.added.map(\.id))") }
+        }
+        try await ledger.commit([
+            .insertOutbox(.sample("o1", channel: "b")), .insertOutbox(.sample("o2", channel: "a")),
+        ])
+        try await ledger.commit([.event()])
+        await ledger.close()
+        await upcoming.waitForEnd()
+        await known.waitForEnd()
+        #expect(seen.withLock(\.self) == [#"upcoming ["a", "b"]"#, #"added ["o1", "o2"]"#])
+    }
 }
