@@ -289,8 +289,8 @@ final class CurlLoop {
     /// How many announced orders are not waited for awake.
     private var waitsToSkip = 0
 
-    /// How long an announced order is waited for awake: two syncs of a quick disk.
-    private static let patience = Duration.microseconds(200)
+    /// How long an announced order is waited for awake: some syncs of a quick disk.
+    private static let patience = Duration.microseconds(300)
     private static let skippedWaits = 16
 
     private struct Entry {

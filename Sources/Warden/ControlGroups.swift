@@ -15,8 +15,11 @@ final class ControlGroups {
         let folder: Descriptor
     }
 
-    /// How many that nothing runs in are kept for the next runs.
-    static let mostFree = 16
+    /// How many that nothing runs in are kept for the next runs: as many as a daemon has under way at a time by default.
+    static let mostFree = 64
+
+    /// How many descriptors those take up.
+    var heldDescriptors: Int { free.count }
 
     /// Nil: there are none here, or they turned out to be of no use.
     private var parent: ControlGroup?

@@ -18,7 +18,7 @@ struct LogUpkeep {
     /// - Returns: the failure of a sync, after which nothing may be written; any other one comes back.
     mutating func maintain(_ database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
         let isDue = pace.note(
-            Self.takePagesWritten(database), at: .now, isIdle: isIdle, isShort: isShort, isTight: { [path] in Self.isTight(path) })
+            Self.takePagesWritten(database), isIdle: isIdle, isShort: isShort, isTight: { [path] in Self.isTight(path) })
         guard isDue else { return nil }
         do {
             try database.checkpoint(.passive)
@@ -57,19 +57,16 @@ struct LogUpkeep {
 ///
 /// Pure: what was written in, whether it is time out.
 struct LogPace {
-    /// Pages after which a writer at rest moves the log: 4 MB, SQLite's own default.
-    static let restPages = 1000
-    /// Pages after which it is moved in any case, 16 MB: a log that is written over costs half of one that grows, and a page
-    /// that is written often is moved once.
+    /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default. Soon, for a log that is written over costs
+    /// half of one that grows.
+    static let idlePages = 1000
+    /// Pages after which it is moved in any case, 16 MB.
     static let mostPages = 4000
     /// The same while the disk is full: the log must not grow, or it uses up the reserve.
     static let shortPages = 32
     /// The same while the disk is nearly full, 1 MB: when nothing else is left, what the log holds must fit into the
     /// database within the reserve.
     static let tightPages = 256
-    /// A writer is at rest when this long has passed between two commits: callers who wait for their answers and then
-    /// ask again leave it idle after each commit, and the next one waits for whatever it does meanwhile.
-    static let rest = Duration.milliseconds(20)
 
     /// After how many more pages the room on the disk is asked for again.
     static let roomEvery = 64
@@ -78,18 +75,15 @@ struct LogPace {
     private var pages = 0
     /// How many there must be before the room on the disk is asked for.
     private var asksAt = tightPages
-    private var lastCommit: ContinuousClock.Instant?
 
     /// Notes a commit that wrote so many pages.
     ///
     /// - Returns: whether the log is moved now; it counts as moved then.
     mutating func note(
-        _ written: Int, at now: ContinuousClock.Instant, isIdle: Bool, isShort: Bool, isTight: () -> Bool
+        _ written: Int, isIdle: Bool, isShort: Bool, isTight: () -> Bool
     ) -> Bool {
         pages += written
-        let isAtRest = isIdle && lastCommit.map { now - $0 >= Self.rest } ?? true
-        lastCommit = now
-        let most = isShort ? Self.shortPages : isAtRest ? Self.restPages : Self.mostPages
+        let most = isShort ? Self.shortPages : isIdle ? Self.idlePages : Self.mostPages
         guard pages >= most || hasNoRoom(isTight) else { return false }
         (pages, asksAt) = (0, Self.tightPages)
         return true
