@@ -20,9 +20,11 @@ package final class CurlMulti: Sendable {
 
     /// Starts the thread.
     ///
+    /// A connection that many requests share gets no further one while it has been silent for longer than `patience` though
+    /// answers were due: it may be dead.
     /// - Throws: ``CurlError/library(_:)`` when libcurl or the system is out of memory or threads.
-    package init() throws(CurlError) {
-        let loop = try CurlLoop()
+    package init(patience: Duration = .seconds(3)) throws(CurlError) {
+        let loop = try CurlLoop(patience: patience)
         inbox = loop.inbox
         executor = CurlExecutor(inbox)
         thread = Mutex(try startThread(for: loop))
@@ -282,7 +284,7 @@ final class CurlInbox: Sendable {
 final class CurlLoop {
     private let multi: UnsafeMutableRawPointer
     let inbox: CurlInbox
-    private var pools = CurlPools()
+    private var pools: CurlPools
     /// Keyed by the easy handle, as a number: what libcurl reports is found by it.
     private var underWay: [UInt: Entry] = [:]
 
@@ -308,7 +310,8 @@ final class CurlLoop {
     /// A loop that has not begun.
     ///
     /// The corresponding C function is `curl_multi_init`.
-    init() throws(CurlError) {
+    init(patience: Duration) throws(CurlError) {
+        pools = CurlPools(patience: patience)
         let ready = CurlLibrary.initialisation
         guard ready == 0 else {
             throw .library(CurlError.Fault(code: ready, text: "libcurl could not be initialised"))
@@ -474,7 +477,7 @@ extension CurlLoop {
             case .resume, .cancel: break
             }
         }
-        pools = CurlPools()
+        pools.removeAll()
     }
 }
 

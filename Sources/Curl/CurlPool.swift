@@ -27,6 +27,8 @@ struct CurlPools {
         }
     }
 
+    /// How long a shared connection may be silent, while answers are due, before further requests get another one.
+    let patience: Duration
     private var pools: [Key: CurlPool] = [:]
     /// The servers whose HTTP/2 failed, and until when one request at a time is sent to them.
     private var failed: [Key: ContinuousClock.Instant] = [:]
@@ -38,6 +40,9 @@ struct CurlPools {
     /// How long they are.
     private static let recovery = Duration.seconds(600)
 
+    /// No pools yet.
+    init(patience: Duration) { self.patience = patience }
+
     /// The pool for `key`.
     ///
     /// A new one where the connections of the old one have been silent for too long. Those under way keep the old one.
@@ -46,7 +51,7 @@ struct CurlPools {
         if let until = failed[key] {
             if until > now { key.origin = nil } else { failed[key] = nil }
         }
-        if let pool = pools[key], !pool.isStalled(at: now) { return pool }
+        if let pool = pools[key], !pool.isSilent(for: patience, at: now) { return pool }
         if pools[key] == nil, pools.count >= Self.most { removeOldest() }
         let pool = try CurlPool(isMultiplexed: key.origin != nil)
         pools[key] = pool
@@ -81,6 +86,9 @@ struct CurlPools {
         }
     }
 
+    /// Lets all go; transfers under way keep theirs.
+    mutating func removeAll() { pools = [:] }
+
     private mutating func removeOldest() {
         // Its transfers under way keep it alive until they end.
         let oldest = pools.min { ($0.value.inUse, $0.value.usedAt) < ($1.value.inUse, $1.value.usedAt) }
@@ -103,9 +111,6 @@ final class CurlPool {
     /// When a byte of any answer came last, or else the oldest of the requests under way began.
     private var lastByteAt = ContinuousClock.now
     private let share: UnsafeMutableRawPointer
-
-    /// How long a shared connection may be silent, while answers are due, before further requests get another one.
-    private static let longestSilence = Duration.seconds(3)
 
     /// An empty pool.
     ///
@@ -145,9 +150,9 @@ final class CurlPool {
         if isMultiplexed { lastByteAt = .now }
     }
 
-    /// Whether answers are due and none of them got a byte for so long that its connection may be dead.
-    func isStalled(at now: ContinuousClock.Instant) -> Bool {
-        isMultiplexed && inUse > 0 && lastByteAt + Self.longestSilence < now
+    /// Whether answers are due over shared connections, and none of them got a byte for so long.
+    func isSilent(for patience: Duration, at now: ContinuousClock.Instant) -> Bool {
+        isMultiplexed && inUse > 0 && lastByteAt + patience < now
     }
 }
 
