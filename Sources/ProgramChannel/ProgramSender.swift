@@ -208,8 +208,8 @@ package final class ProgramDesk: Sendable {
             let reason = MissingProgram.headline(of: text)
             let isMissing = refusal == .notFound || refusal == .notExecutable
             finish(key, ProgramAnswer(isMissing ? .missing(reason) : .notStarted(reason)))
-        case .started(let key, _, _), .output(let key, _, _), .report(let key, _), .progress(let key, _),
-            .notify(let key, _), .inputTaken(let key, _, _), .unknown(let key):
+        case .started(let key, _, _), .output(let key, _, _), .report(let key, _, _), .progress(let key, _),
+            .notify(let key, _, _), .inputTaken(let key, _, _), .unknown(let key):
             return isOwn(key)
         }
         return true
