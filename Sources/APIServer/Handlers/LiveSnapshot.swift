@@ -52,18 +52,17 @@ package struct LiveSnapshot: Sendable {
     /// Writes until cancelled; what can't be written is logged once, and tried again with the next change.
     package func run() async throws {
         let news = News()
-        let commits = control.ledger.commits()
+        // On the thread that commits: no task is woken for each message.
+        let commits = control.ledger.observeCommits { stations in
+            let isOfBots = !stations.isDisjoint(with: [.bots, .talk, .runs])
+            if isOfBots || stations.contains(.jobs) { news.ring(bots: isOfBots) }
+        }
         let changes = [control.activeConfiguration.taps(), control.desk.links.taps()]
         let taps = control.board.taps()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in taps { news.ring() } }
             for change in changes { group.addTask { for await _ in change { news.ring(bots: true) } } }
-            group.addTask {
-                for await stations in commits {
-                    let isOfBots = !stations.isDisjoint(with: [.bots, .talk, .runs])
-                    if isOfBots || stations.contains(.jobs) { news.ring(bots: isOfBots) }
-                }
-            }
+            group.addTask { await commits.waitForEnd() }
             group.addTask { try await writeRepeatedly(news) }
             try await group.next()
             group.cancelAll()
