@@ -74,7 +74,8 @@ package final class Broadcast<Value: Sendable>: Sendable {
     private func listeners() -> [Listener<Value>] {
         state.withLock { state in
             state.listeners.removeAll { $0.listener == nil }
-            return state.listeners.compactMap(\.listener)
+            // No key path: in a generic type each use of one makes it anew.
+            return state.listeners.compactMap { $0.listener }
         }
     }
 }
@@ -114,7 +115,7 @@ private final class Listener<Value: Sendable>: Sendable {
 
     func publish(_ value: Value) {
         if let notify {
-            if !state.withLock(\.isEnded) { notify(value) }
+            if !state.withLock({ $0.isEnded }) { notify(value) }
             return
         }
         let reader = state.withLock { state -> CheckedContinuation<Value?, Never>? in
