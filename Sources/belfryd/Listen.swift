@@ -212,7 +212,13 @@ extension JSON {
         if let item = data?["item"] {
             let lines = (item["last"]?.elements ?? []).compactMap { $0["text"]?.text }
             let quoted = lines.map { "\"\(clean($0))\"" }.joined(separator: " ")
-            text += "  \(clean(item["bot"]?.text)): \(item["count"]?.int ?? 0) new: \(quoted)"
+            let count = item["count"]?.int ?? 0
+            if let job = item["job"]?.text {
+                text += "  \(clean(job)): \(count) failure\(count == 1 ? "" : "s")"
+                if let note = item["note"]?.text { text += ", \(clean(note))" }
+            } else {
+                text += "  \(clean(item["bot"]?.text)): \(count) new: \(quoted)"
+            }
         }
         if let reason = data?["reason"]?.text { text += "  (\(clean(reason)))" }
         return text

@@ -38,6 +38,28 @@ import Testing
         #expect(answer.errors.components(separatedBy: "/nowhere/at/all").count == 2, "\(answer)")
     }
 
+    @Test func `prints a webhook as one line: messages, failures, and who acknowledged one`() async throws {
+        let belfry = try Belfry()
+        let bodies = [
+            #"{"type":"message.group","data":{"reason":"first","item":{"bot":"ops","count":1,"last":[{"text":"hi"}]}}}"#,
+            #"{"type":"run.failed","data":{"reason":"acknowledgementExpired","item":{"bot":"ops","job":"backup","#
+                + #""count":3,"last":[],"note":"acknowledged by desk 1h ago"}}}"#,
+        ]
+        for (number, body) in bodies.enumerated() { try belfry.write(body, to: "body\(number)") }
+        let answer = try await belfry.shell(
+            """
+            mkfifo lines; belfryd listen >lines & exec 3<lines; read line <&3
+            port=$(echo "$line" | grep -oE '127.0.0.1:[0-9]+')
+            for n in 0 1; do curl -s --data-binary @body$n -o /dev/null "http://$port/"; read line <&3; echo "$line"; done
+            kill $!; rm lines
+            """)
+        try #require(answer.lines.count == 2, "\(answer)")
+        #expect(answer.lines[0].contains(#"ops: 1 new: "hi"  (first)"#), "\(answer)")
+        #expect(
+            answer.lines[1].contains("backup: 3 failures, acknowledged by desk 1h ago  (acknowledgementExpired)"),
+            "\(answer)")
+    }
+
     @Test func `answers with the statuses that it is given, the last one for good`() async throws {
         let belfry = try Belfry()
         let answer = try await belfry.shell(

@@ -133,6 +133,8 @@ package struct WireItem: Hashable, Sendable, Codable {
     package var urgency: String
     /// Why it rang last.
     package var reason: String?
+    /// Of a reminder: who had acknowledged the failure, and when; absent: it is none.
+    package var note: String?
     /// Rises by one with every version.
     package var revision: Int64
 

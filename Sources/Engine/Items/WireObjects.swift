@@ -130,7 +130,9 @@ extension WireItem {
         }
         switch item.content {
         case .messages(let count, _): self.count = count
-        case .job(let report): count = report.failures
+        case .job(let report):
+            count = report.failures
+            if item.reason == .acknowledgementExpired { note = report.fact.text }
         case .storm(let report): count = report.total
         case .question: count = 1
         }

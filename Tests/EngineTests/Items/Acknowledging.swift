@@ -94,6 +94,7 @@ import WebhookChannel
             #expect(entries.last?.nextAt == at("11:15:00"))
             let body = String(decoding: entries.last?.body ?? [], as: UTF8.self)
             #expect(body.contains("acknowledgementExpired"), "\(body)")
+            #expect(body.contains(#""note":"acknowledged by laptop 1h ago""#), "\(body)")
             // Once.
             tower.clock.advance(by: .seconds(7200))
             try await tower.say("later")
