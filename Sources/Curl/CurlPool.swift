@@ -48,7 +48,7 @@ struct CurlPools {
     /// A new one where the connections of the old one have been silent for too long. Those under way keep the old one.
     mutating func pool(_ key: Key, at now: ContinuousClock.Instant) throws(CurlError) -> CurlPool {
         var key = key
-        if let until = failed[key] {
+        if !failed.isEmpty, let until = failed[key] {
             if until > now { key.origin = nil } else { failed[key] = nil }
         }
         if let pool = pools[key], !pool.isSilent(for: patience, at: now) { return pool }
