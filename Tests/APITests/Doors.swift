@@ -259,9 +259,11 @@ private struct Mirror: APIHandler {
     @Test func `shows which port it can't have`() async throws {
         let (ready, opened) = AsyncStream.makeStream(of: Int.self)
         let first = HTTPListener(
-            port: 0, logger: Logger(label: "listen"), ready: { opened.yield($0) }, receive: { _ in .init(200) })
+            port: 0, logger: Logger(label: "listen"), ready: { opened.yield($0) },
+            receive: { _ in .init(200) })
         try await whileServing([first], ready: ready) { port in
-            let second = HTTPListener(port: port, logger: Logger(label: "listen"), receive: { _ in .init(200) })
+            let second = HTTPListener(
+                port: port, logger: Logger(label: "listen"), receive: { _ in .init(200) })
             await #expect(throws: APIServerError.self) { try await second.run() }
         }
     }
