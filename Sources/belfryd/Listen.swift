@@ -189,7 +189,8 @@ actor ListenPrinter {
         let again = isRepeated ? " again" : ""
         let summary =
             envelope?.webhookSummary ?? (isWebhook ? "\(bytes) bytes that are no webhook" : call.summary)
-        StandardOutput.print("\(mark)\(again)  \(summary)  \(CleanText.line(id ?? "", limit: 100))")
+        let shownID = id.map { "  " + CleanText.line($0, limit: 100) } ?? ""
+        StandardOutput.print("\(mark)\(again)  \(summary)\(shownID)")
     }
 
     private func write(_ line: JSON) { StandardOutput.print(String(decoding: line.bytes, as: UTF8.self)) }

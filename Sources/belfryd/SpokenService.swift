@@ -19,10 +19,14 @@ enum SpokenService: String {
         let message: String?
         /// The body, where it is JSON.
         let body: JSON?
+        /// The beginning of the body where it is text.
+        private let text: String
 
         /// Reads a request; nil: it asks for nothing that can be answered.
         init?(_ request: HTTPListener.Received) {
             body = JSON(parsing: request.body[...])
+            let isText = request["content-type"]?.hasPrefix("text/plain") == true
+            text = isText ? CleanText.line(String(decoding: request.body, as: UTF8.self), limit: 200) : ""
             let path = request.target.prefix { $0 != "?" }
             let parts = path.split(separator: "/").map(String.init)
             guard let service = SpokenService(request, parts, body) else { return nil }
@@ -193,7 +197,7 @@ extension SpokenService.Call {
                 for member in members { collect(member.value, depth + 1) }
             }
         }
-        if let body { collect(body, 0) }
+        if let body { collect(body, 0) } else if !text.isEmpty { found = [text] }
         let name =
             action.isEmpty ? service.rawValue : "\(service.rawValue) \(CleanText.line(action, limit: 40))"
         let said = found.map { "\"\(CleanText.line($0, limit: 200))\"" }.joined(separator: " ")

@@ -56,7 +56,8 @@ import Testing
         try #require(answer.lines.count == 2, "\(answer)")
         #expect(answer.lines[0].contains(#"ops: 1 new: "hi"  (first)"#), "\(answer)")
         #expect(
-            answer.lines[1].contains("backup: 3 failures, acknowledged by desk 1h ago  (acknowledgementExpired)"),
+            answer.lines[1].contains(
+                "backup: 3 failures, acknowledged by desk 1h ago  (acknowledgementExpired)"),
             "\(answer)")
     }
 
@@ -82,8 +83,8 @@ import Testing
         ("whole", "cloudEvents", "kind: cloudevents, url: ADDRESS/in, mode: structured", ""),
         ("phone", "ntfy", "kind: ntfy, url: ADDRESS/alerts", ""),
         ("tablet", "gotify", "kind: gotify, url: ADDRESS, token: { file: SECRET/token }", ""),
-        ("team", "slack", "kind: slack, webhook: { file: SECRET/slack }", ""),
-        ("server", "discord", "kind: discord, webhook: { file: SECRET/discord }", "post"),
+        ("team", "slack", "kind: slack, url: ADDRESS, webhook: { file: SECRET/slack }", ""),
+        ("server", "discord", "kind: discord, url: ADDRESS, webhook: { file: SECRET/discord }", "post"),
         (
             "chat", "telegram", "kind: telegram, url: ADDRESS, chat: 1, token: { file: SECRET/bot }",
             "sendMessage"
@@ -92,7 +93,7 @@ import Testing
             "room", "matrix", "kind: matrix, url: ADDRESS, room: '!a:e.org', token: { file: SECRET/token }",
             "send"
         ),
-        ("office", "teams", "kind: teams, webhook: { file: SECRET/teams }", ""),
+        ("office", "teams", "kind: teams, url: ADDRESS, webhook: { file: SECRET/teams }", ""),
         ("alerts", "alertmanager", "kind: alertmanager, url: ADDRESS", ""),
         ("pager", "pagerDuty", "kind: pagerduty, url: ADDRESS, key: { file: SECRET/key }", "trigger"),
         ("checks", "ping", "kind: ping, url: ADDRESS, key: { file: SECRET/token }", "log"),
