@@ -53,7 +53,7 @@ import Timeline
     @Test func `is refused when it is missing`() {
         #expect(
             refusal("jobs:\n  a: { shell: date }").contains(
-                "belfry.yaml:2:3: jobs: this job has no schedule; "
+                "belfry.yaml:2:3: jobs.a: this job has no schedule; "
                     + "write schedule: { cron: \"30 2 * * *\" } or schedule: manual"))
         #expect(
             refusal(job("{ zone: UTC }")).contains("jobs.a.schedule: the schedule says nothing about when"))
