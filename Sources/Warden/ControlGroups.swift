@@ -81,7 +81,10 @@ final class ControlGroups {
                 try group.makeNew()
                 return Place(group: group, folder: try group.open())
             } catch {
-                guard error.code == EEXIST else { return nil }
+                guard error.code == EEXIST else {
+                    lastName -= 1
+                    return nil
+                }
             }
         }
         return nil

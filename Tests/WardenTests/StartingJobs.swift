@@ -135,7 +135,7 @@ import WardenProtocol
         async throws
     {
         // Room for two runs beside what the warden needs for itself.
-        let warden = try await WardenAtWork(scene: ["ulimit -n 78"])
+        let warden = try await WardenAtWork(scene: ["ulimit -n 80"])
         let keys = (0..<3).map { RunKey(run: "r\($0)", attempt: 1) }
         for key in keys { warden.client.send(.start(warden.order(.shell("exec sleep 1000"), run: key.run))) }
         try await warden.until { event in
