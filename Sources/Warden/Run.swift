@@ -181,7 +181,8 @@ final class RunLauncher {
     /// A run holds eight at most and with a terminal attached eleven; `others` are those held for anything but runs.
     func checkRoom(besides others: Int) throws(StartRefused) {
         let terminals = runs.values.count { $0.terminal != nil }
-        guard 8 * (runs.count + 1) + 3 * terminals + others + groups.heldDescriptors + 64 <= descriptorLimit else {
+        guard 8 * (runs.count + 1) + 3 * terminals + others + groups.heldDescriptors + 64 <= descriptorLimit
+        else {
             throw StartRefused(
                 .exhausted, "\(runs.count) runs use up the warden's \(descriptorLimit) descriptors")
         }
