@@ -197,11 +197,11 @@ import Testing
             """
         ),
         (
-            "that was put away stays away while it is the same",
+            "that was put away comes back without a sound when the next run fails alike",
             """
             rule  failed,recovered -> desk
             story fdfg
-            desk  !x-!
+            desk  !x.!
             """
         ),
         (

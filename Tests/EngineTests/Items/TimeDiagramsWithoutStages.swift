@@ -76,14 +76,6 @@ import Testing
             """
         ),
         (
-            StageName.dismissal,
-            """
-            rule  failed,recovered -> desk
-            story fdfg
-            desk  !x-!
-            """
-        ),
-        (
             StageName.silence,
             """
             rule  failed,recovered -> desk hook
