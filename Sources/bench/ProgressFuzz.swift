@@ -197,7 +197,8 @@ enum ProgressFuzz {
         "62\n", "tar: Write checkpoint 1000\n", "62914560 bytes (63 MB, 60 MiB) copied, 1 s, 62 MB/s\r",
         "#5 12.3MB / 40MB 1.2s\n", "download:PROG {\"downloaded_bytes\":5,\"total_bytes\":9}\n", "日本語 50%\n",
         "\u{202E}evil 3/4\n", "#7 [build 2/5] RUN x\n", "#7 CACHED\n", "Step ", "Successfully built ",
-        "a1b2c3d4e5f6: Pull complete\n", "Progress: ", " % (", "\u{1B}]3008;start=", ";type=command", ";exit=failure",
+        "a1b2c3d4e5f6: Pull complete\n", "Progress: ", " % (", "\u{1B}]3008;start=", ";type=command",
+        ";exit=failure",
         "\u{1B}]3008;end=a1\u{1B}\\", "X_QUESTION=Ship it?\n", "X_CHOICES=yes,no\n", "X_UNIT=files\n",
     ].map { Array($0.utf8) }
 }

@@ -47,7 +47,8 @@ enum WaitBench {
         }
         print(
             "  \(count) messages of one thread over four connections, a wait of 1 s, \(rounds) times; posted within "
-                + "\((Figures(posted).at(1) * 1000).short) ms; from before the first request to the notice's arrival")
+                + "\((Figures(posted).at(1) * 1000).short) ms; from before the first request to the notice's arrival"
+        )
         for place in Arrivals.Place.allCases {
             let figures = Figures(times[place] ?? [])
             report(

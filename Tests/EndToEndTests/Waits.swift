@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What keeps a run from going on. That it waits for its bot is in `BotJobs`, for room among all runs in `Together`.
+/// What keeps a run from going on.
+///
+/// That it waits for its bot is in `BotJobs`, for room among all runs in `Together`.
 @Suite(.timeLimit(.minutes(5))) struct `a run that waits` {
     private static let jobs = """
         jobs:
@@ -45,7 +47,9 @@ import Testing
         }
         // In a list as well, and in words.
         let listed = try await belfry.run("runs").text
-        for words in ["other runs with the key disk", "the run before it", "an answer", "the network", "a login"] {
+        for words in [
+            "other runs with the key disk", "the run before it", "an answer", "the network", "a login",
+        ] {
             #expect(listed.contains("waits for \(words)"), "\(words): \(listed)")
         }
     }

@@ -48,7 +48,8 @@ import Tracking
         #expect(content([ended], at: 89).look == .failed)
         #expect(content([ended], at: 90).look == .idle)
         let done = live("backup#7", .completed, updatedAt: 60)
-        #expect(content([live("copy#1", updatedAt: 60), done]).text == "● copy#1", "it is no other run at work")
+        #expect(
+            content([live("copy#1", updatedAt: 60), done]).text == "● copy#1", "it is no other run at work")
         #expect(content([live("copy#1", .completed, updatedAt: 60), done]).text.hasSuffix(" +1"))
     }
 

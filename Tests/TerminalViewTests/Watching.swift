@@ -41,8 +41,8 @@ import Tracking
         #expect(!lines().contains { $0.contains("old") })
     }
 
-    @Test mutating func `shows runs that wait for their turn below those at work, until they begin or give way`()
-    {
+    @Test
+    mutating func `shows runs that wait for their turn below those at work, until they begin or give way`() {
         fill()
         model.update(waiting: [live("two#1", .queued, seq: 0), live("six#1", .scheduled, seq: 0)])
         model.waits["two#1"] = "waits for copy#3"

@@ -21,7 +21,8 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
 
     init(
         _ store: Store, queue: CommitQueue, feed: Broadcast<Set<Station>>, outbox: Broadcast<OutboxNews>,
-        upcoming: Broadcast<Set<String>>, followers: Followers, health: StoreHealth, counter: TransactionCounter
+        upcoming: Broadcast<Set<String>>, followers: Followers, health: StoreHealth,
+        counter: TransactionCounter
     ) {
         self.store = store
         self.queue = queue

@@ -18,7 +18,8 @@ struct LogUpkeep {
     /// - Returns: the failure of a sync, after which nothing may be written; any other one comes back.
     mutating func maintain(_ database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
         let isDue = pace.note(
-            Self.takePagesWritten(database), isIdle: isIdle, isShort: isShort, isTight: { [path] in Self.isTight(path) })
+            Self.takePagesWritten(database), isIdle: isIdle, isShort: isShort,
+            isTight: { [path] in Self.isTight(path) })
         guard isDue else { return nil }
         do {
             try database.checkpoint(.passive)
@@ -57,8 +58,9 @@ struct LogUpkeep {
 ///
 /// Pure: what was written in, whether it is time out.
 struct LogPace {
-    /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default. Soon, for a log that is written over costs
-    /// half of one that grows.
+    /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default.
+    ///
+    /// Soon, for a log that is written over costs half of one that grows.
     static let idlePages = 1000
     /// Pages after which it is moved in any case, 16 MB.
     static let mostPages = 4000

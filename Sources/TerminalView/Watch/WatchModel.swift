@@ -45,7 +45,9 @@ package struct WatchModel: Sendable {
     }
 
     /// Whether this run waits for its turn, as far as is known.
-    package func isWaiting(_ id: String) -> Bool { runs.contains { $0.task.id == id && $0.state.isBeforeStart } }
+    package func isWaiting(_ id: String) -> Bool {
+        runs.contains { $0.task.id == id && $0.state.isBeforeStart }
+    }
 
     /// The runs that are active.
     package var active: [LiveState] { runs }

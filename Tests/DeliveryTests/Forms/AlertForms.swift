@@ -113,7 +113,8 @@ import Tracking
         return (request["apns-priority"], try #require(request.json?["aps"]))
     }
 
-    @Test func `is a Live Activity that ends before the phone ends it, and has whole seconds to count down to`()
+    @Test
+    func `is a Live Activity that ends before the phone ends it, and has whole seconds to count down to`()
         throws
     {
         let life = Double(7 * 3600 + 45 * 60)
@@ -134,10 +135,12 @@ import Tracking
         #expect(later.priority == "5" && later.aps["event"]?.text == "end")
     }
 
-    @Test func `is a Live Activity whose every update is younger than the last, also of a short run`() throws {
+    @Test func `is a Live Activity whose every update is younger than the last, also of a short run`() throws
+    {
         let times = try [
             (Fact.runStarted(Sample.run), 0.1), (.runProgress(Sample.run), 0.2),
-            (.runBlocked(Fact.Blocked(Sample.run, kind: .question)), 0.3), (.runFailed(Fact.End(Sample.run, reason: .exitCode)), 0.4),
+            (.runBlocked(Fact.Blocked(Sample.run, kind: .question)), 0.3),
+            (.runFailed(Fact.End(Sample.run, reason: .exitCode)), 0.4),
         ].map { try aps($0, after: $1).aps["timestamp"]?.int ?? 0 }
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
     }

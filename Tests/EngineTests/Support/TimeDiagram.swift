@@ -144,7 +144,7 @@ private struct Setup {
         }
     }
 
-    /// `failed,recovered -> desk phone after 30m during 10:20-11:00 if host=db1`
+    /// Reads `failed,recovered -> desk phone after 30m during 10:20-11:00 if host=db1`.
     private func route(_ words: [String]) throws -> Route {
         let events = try words[0].split(separator: ",").map { try #require(RouteWord(rawValue: String($0))) }
         let conditions = ["after", "during", "if"]
