@@ -166,7 +166,7 @@ import Testing
         for text in [
             "warning: \(belfry.configPath):2:", "there is no program /nonexistent/x",
             "note: \(belfry.configPath):3: jobs.office.schedule.words: 17:00 is not included; ",
-            "note: no daemon answers on ", "\(belfry.configPath):4:3: jobs: this job does nothing",
+            "note: no daemon answers on ", "\(belfry.configPath):4:3: jobs.bad: this job does nothing",
         ] { #expect(answer.errors.contains(text), "\(text): \(answer.errors)") }
         let json = try await belfry.run("config", "check", "--json", "--config", belfry.configPath)
         let error = try JSON(json.errors)["error"]
