@@ -50,12 +50,11 @@ import WardenProtocol
     func `is another run's only in the state in which it was made`() async throws {
         let warden = try await WardenAtWork.inControlGroup()
         let own = try #require(warden.group).child("belfry-warden-\(warden.hello.pid)")
-        for (number, change) in [
-            "mkdir \(own.path)/1/inner", "echo threaded > \(own.path)/2/cgroup.type",
-        ].enumerated() {
-            let order = warden.order(.shell(change), run: "\(number)")
-            #expect(try await warden.run(order).exitCode == 0)
+        // The first is changed by its own run; the second is taken away when nobody is in it.
+        for (run, change) in [("first", "mkdir \(own.path)/1/inner"), ("second", "exit 0")] {
+            #expect(try await warden.run(warden.order(.shell(change), run: run)).exitCode == 0)
         }
+        #expect(try await Shell.run("rmdir \(own.path)/2") == 0)
         let last = warden.order(.shell("grep ^0:: /proc/self/cgroup"), run: "last")
         #expect(try await warden.run(last).exitCode == 0)
         #expect(try warden.log(of: last).hasSuffix("/\(own.path.split(separator: "/").last ?? "")/3\n"))
