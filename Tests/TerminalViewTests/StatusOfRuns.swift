@@ -44,7 +44,7 @@ import Tracking
         #expect(title.update([backup]).isEmpty)
         #expect(
             text(title.update([backup, live("ask\u{7}#1", .blocked)]))
-                == "\u{1B}]2;ask#1, waits for an answer +1\u{1B}\\")
+                == "\u{1B}]2;ask#1, blocked +1\u{1B}\\")
         #expect(title.update([]) == WindowTitle.clear && title.update([]).isEmpty)
         var reports = TerminalReports(konsole)
         #expect(text(reports.update([backup], at: at(0))).contains("]2;42% backup#7\u{1B}"))
