@@ -433,7 +433,6 @@ extension CurlLoop {
     /// Whether a transfer that ended with `code` is under way once more.
     private func beginsAgain(_ key: UInt, after code: CURLcode) -> Bool {
         guard let transfer = underWay[key]?.transfer, transfer.mayBeginAgain(code) else { return false }
-        pools.retire(transfer.pool)
         unsafe curl_multi_remove_handle(multi, transfer.easy)
         return unsafe curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
     }

@@ -58,12 +58,6 @@ struct CurlPools {
         return pool
     }
 
-    /// Lets the connections of `pool` have no further requests.
-    mutating func retire(_ pool: CurlPool) {
-        guard let key = key(of: pool) else { return }
-        pools[key] = nil
-    }
-
     private func key(of pool: CurlPool) -> Key? { pools.first { $0.value === pool }?.key }
 
     /// Draws the consequences of how a request on the connections of `pool` ended.
