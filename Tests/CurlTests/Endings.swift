@@ -132,11 +132,12 @@ import Testing
             let server = try await HookServer(["--deaf"])
             let curl = try CurlMulti()
             let opened = AsyncStream.makeStream(of: Void.self)
-            let watch = AddressGuard(key: "watch") { _ in
-                opened.continuation.yield()
-                return true
-            }
-            for _ in 1...20 {
+            for number in 1...20 {
+                // Of another rule each, since those of one wait to share the first connection.
+                let watch = AddressGuard(key: "watch \(number)") { _ in
+                    opened.continuation.yield()
+                    return true
+                }
                 Task {
                     try await curl.perform(
                         CurlRequest(url: server.url(scheme: "https"), addressGuard: watch))

@@ -161,7 +161,7 @@ import Testing
 
             """, to: "belfry.yaml")
         try await belfry.start()
-        let refused = try await belfry.json("channel", "test", "chat")
+        let refused = try await belfry.run("channel", "test", "chat", "--json").json()
         #expect(refused["outcome"].text == "failed", "\(refused)")
         #expect(refused["detail"].text?.contains("answered 403") == true, "\(refused)")
         _ = try await listener.next()
