@@ -350,7 +350,7 @@ import Testing
 
     @Test func `withdraws the question of a reader that is killed`() async throws {
         let (belfry, port) = try await start()
-        let secret = try await token(belfry, "bot", "publish", "read", "answer")
+        let secret = try await token(belfry, "bot", "admin")
         let events = try belfry.events()
         let asker = try ChildProcess(
             "curl",
