@@ -352,17 +352,18 @@ import Testing
         let (belfry, port) = try await start()
         let secret = try await token(belfry, "bot", "admin")
         let events = try belfry.events()
+        let id = "0192f000-0000-7000-8000-000000000001"
         let asker = try ChildProcess(
             "curl",
             [
                 "-sN", "-H", "Authorization: Bearer \(secret)", "-d",
-                #"{"text":"Deploy?","choices":["yes","no"]}"#,
+                #"{"id":"\#(id)","text":"Deploy?","choices":["yes","no"]}"#,
                 "http://127.0.0.1:\(port)/v1/questions",
             ])
         let asked = try await events.event("question.asked")["subject"].text
         asker.signal(SIGKILL)
         let withdrawn = try await events.event("question.withdrawn")
-        #expect(asked != nil && withdrawn["subject"].text == asked)
+        #expect(asked == id && withdrawn["subject"].text == id)
     }
 
     @Test(arguments: [
