@@ -6,17 +6,19 @@ import Testing
 ///
 /// That it waits for its bot is in `BotJobs`, for room among all runs in `Together`.
 @Suite(.timeLimit(.minutes(5))) struct `a run that waits` {
-    private static let jobs = """
+    private func jobs() throws -> String {
+        """
         jobs:
           first:  { schedule: manual, concurrency: { key: disk }, shell: "sleep 1000" }
           second: { schedule: manual, concurrency: { key: disk }, shell: "true" }
           twice:  { schedule: manual, overlap: queue-one, shell: "sleep 1000" }
           again:  { schedule: manual, retry: { attempts: 2, backoff: 1h }, shell: "exit 3" }
           away:   { schedule: manual, retry: { attempts: 2, backoff: 1h }, url: { url: "http://127.0.0.1:1/", allow: [127.0.0.1] } }
-          ask:    { schedule: manual, shell: "belfry confirm --after 2h --default no 'Ship it?'" }
+          ask:    { schedule: manual, shell: "\(try BuiltProgram.path("belfry")) confirm --after 2h --default no 'Ship it?'" }
           allow:  { schedule: manual, shell: "systemd-notify X_STATE=blocked:permission; sleep 1000" }
           login:  { schedule: manual, shell: "systemd-notify X_STATE=blocked:auth; sleep 1000" }
         """
+    }
 
     /// What the run waits for, once it does.
     private func wait(of run: String, _ kind: String, in belfry: Belfry) async throws -> JSON? {
@@ -27,7 +29,7 @@ import Testing
     }
 
     @Test func `says for what, by its name, and until when`() async throws {
-        let belfry = try await Belfry.start(Self.jobs)
+        let belfry = try await Belfry.start(try jobs())
         for job in ["first", "second", "twice", "twice", "again", "away", "ask", "allow", "login"] {
             try await belfry.run("run", job)
         }
