@@ -18,14 +18,17 @@ import Testing
     {
         let server = try await HookServer()
         let request = request(to: server)
-        // Long enough apart for some to find the thread asleep again, and close enough for others not to.
-        for pause in (0..<60).map({ Duration.microseconds($0 % 12 * 40) }) {
+        let other = try CurlMulti()
+        // At once, while the thread is awake, and after requests of another one, long enough for it to fall asleep again.
+        let delays = (0..<60).map { $0 % 4 }
+        for delay in delays {
             curl.expectWork()
             curl.expectWork()
-            if pause > .zero { try await Task.sleep(for: pause) }
+            for _ in 0..<delay { #expect(try await other.perform(request).status == 204) }
             #expect(try await curl.perform(request).status == 204)
         }
-        #expect(try await server.records(60).count == 60)
+        let expected = delays.count + delays.reduce(0, +)
+        #expect(try await server.records(expected).count == expected)
     }
 
     @Test func `keeps no other one waiting, and no end`() async throws {
