@@ -14,9 +14,9 @@ struct Listen: AsyncParsableCommand {
         discussion: """
             Answers 204 to a webhook with a valid signature (without a secret: to every webhook) and 401 to \
             others. A repeated webhook-id is marked: after a crash a sender may repeat a webhook with its id. \
-            Without a secret it also answers as the services that channels are made for, from ntfy to \
-            Telegram: a channel whose address it is in place of theirs can be tried out with it. \
-            --status answers with others in turn, and --delay keeps senders waiting, to see what they do.
+            Without a secret it also answers as ntfy, Telegram and the other services that channels use do: \
+            point a channel at its address to try the channel without the service. To see how senders \
+            react, --status answers with other codes in turn, and --delay keeps them waiting.
 
             Examples:
               belfryd listen --port 8080
@@ -126,7 +126,7 @@ actor ListenPrinter {
     /// The messages that were posted to a service that changes them, as `telegram 7`.
     private var posted: Set<String> = []
     private var lastMessage = 0
-    /// What is answered next; the last one stays.
+    /// The statuses to answer with, in turn; the last one repeats.
     ///
     /// Empty: as the service answers.
     private var statuses: ArraySlice<Int>

@@ -1,7 +1,7 @@
 import APIServer
 import Tracking
 
-/// A service that channels are made for, as far as its clients notice: which requests are its own, and what it answers.
+/// A service whose answers `belfryd listen` imitates: which requests are meant for it, and what it answers.
 ///
 /// - Source: the services' own pages, as named in `Delivery`, one form each.
 enum SpokenService: String {
@@ -161,7 +161,7 @@ extension SpokenService.Call {
 
     /// What the service answers with a status that is none of success.
     func refusal(
-        _ status: Int, _ sentence: String = "belfryd listen was told to answer so", code: Int = 0
+        _ status: Int, _ sentence: String = "belfryd listen answers as --status says", code: Int = 0
     ) -> HTTPListener.Answer {
         switch service {
         case .telegram:
