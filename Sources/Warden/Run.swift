@@ -176,13 +176,20 @@ final class RunLauncher {
         self.starter = starter
     }
 
-    /// Refuses a run that would leave no descriptors for the daemon's connections and for records.
-    ///
-    /// A run holds eight at most and with a terminal attached eleven; `others` are those held for anything but runs.
+    /// The most descriptors that a run holds without a terminal.
+    private static let descriptorsOfRun = 8
+    /// How many more it holds with a terminal attached.
+    private static let descriptorsOfTerminal = 3
+    /// Descriptors that no run gets: they are for the daemon's connections and for records.
+    private static let reservedDescriptors = 64
+
+    /// Refuses a run for which there are not enough descriptors; `others` are those held for anything but runs.
     func checkRoom(besides others: Int) throws(StartRefused) {
         let terminals = runs.values.count { $0.terminal != nil }
-        guard 8 * (runs.count + 1) + 3 * terminals + others + groups.heldDescriptors + 64 <= descriptorLimit
-        else {
+        let needed =
+            Self.descriptorsOfRun * (runs.count + 1) + Self.descriptorsOfTerminal * terminals + others
+            + groups.heldDescriptors + Self.reservedDescriptors
+        guard needed <= descriptorLimit else {
             throw StartRefused(
                 .exhausted, "\(runs.count) runs use up the warden's \(descriptorLimit) descriptors")
         }
