@@ -88,8 +88,11 @@ struct SurfaceChanges {
         ]
     }
 
-    /// What is kept of a typed reply: 16,000 Unicode scalars, for a character may have as many as somebody likes.
-    static func kept(ofReply text: String) -> String { String(text.unicodeScalars.prefix(16_000)) }
+    /// How many Unicode scalars of a typed reply are kept; not characters, of which each may have any number of scalars.
+    private static let longestReply = 16_000
+
+    /// What is kept of a typed reply.
+    static func kept(ofReply text: String) -> String { String(text.unicodeScalars.prefix(longestReply)) }
 
     private func dismissal(of surface: SurfaceRecord) -> Change {
         event(.itemDismissed(Fact.Dismissal(surface.item, on: channel, revision: Int(surface.shown))))
