@@ -42,7 +42,8 @@ package final class CurlMulti: Sendable {
         try await carry(.request(request))
     }
 
-    /// A request may come within a fraction of a millisecond: a thread that sleeps gets up, and waits for it awake.
+    /// Announces a request that may come within a fraction of a millisecond: wakes the thread, which waits for it without
+    /// going to sleep.
     ///
     /// To be called while something is done that the request has to wait for, such as a sync of the disk.
     package func expectWork() { inbox.expectWork() }
@@ -241,7 +242,7 @@ final class CurlInbox: Sendable {
         return true
     }
 
-    /// Who leaves an order wakes the thread again.
+    /// From now on, whoever leaves an order wakes the thread again.
     func endExpecting() { state.withLock { $0.isExpecting = false } }
 
     /// The thread that calls this takes the orders from now on.
@@ -288,11 +289,12 @@ final class CurlLoop {
     /// Keyed by the easy handle, as a number: what libcurl reports is found by it.
     private var underWay: [UInt: Entry] = [:]
 
-    /// How many announced orders are not waited for awake.
+    /// How many of the next announced orders are not waited for awake.
     private var waitsToSkip = 0
 
     /// How long an announced order is waited for awake: some syncs of a quick disk.
     private static let patience = Duration.microseconds(300)
+    /// How many such waits are left out after one in vain.
     private static let skippedWaits = 16
 
     private struct Entry {

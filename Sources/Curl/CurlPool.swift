@@ -37,7 +37,7 @@ struct CurlPools {
     private static let most = 32
     /// How many servers are remembered whose HTTP/2 failed.
     private static let mostFailed = 256
-    /// How long they are.
+    /// How long a server whose HTTP/2 failed is remembered.
     private static let recovery = Duration.seconds(600)
 
     /// No pools yet.
@@ -60,7 +60,7 @@ struct CurlPools {
 
     private func key(of pool: CurlPool) -> Key? { pools.first { $0.value === pool }?.key }
 
-    /// Draws the consequences of how a request on the connections of `pool` ended.
+    /// Applies how a request on the connections of `pool` ended.
     ///
     /// After an answer that did not come in time they get no further requests: one that carries a single request libcurl
     /// closes itself; a shared one it would keep, and each further request would wait as long.

@@ -4,8 +4,8 @@ import Performing
 
 /// The control groups of the runs, each of one run at a time, below a group of the warden's own.
 ///
-/// One that a run left as it was made is the next run's: to make and to remove a group costs the kernel about a fifth of
-/// what a short program costs it. Where no cgroup2 may be written to there are none, and ``ProcessTree`` looks for the
+/// A group that a run left empty and unchanged is reused for the next run: creating and removing one costs the kernel about
+/// a fifth of what a short program costs it. Where no cgroup2 may be written to there are none, and ``ProcessTree`` looks for the
 /// processes itself.
 final class ControlGroups {
     /// A group that a run is to begin in.
@@ -15,7 +15,7 @@ final class ControlGroups {
         let folder: Descriptor
     }
 
-    /// How many that nothing runs in are kept for the next runs: as many as a daemon has under way at a time by default.
+    /// How many empty groups are kept for the next runs: as many as a daemon has runs under way at a time by default.
     static let mostFree = 64
 
     /// How many descriptors those take up.

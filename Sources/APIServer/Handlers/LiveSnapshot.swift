@@ -27,24 +27,24 @@ package struct LiveSnapshot: Sendable {
         (self.handler, self.write) = (handler, write)
     }
 
-    /// Something has changed; what is known of the bots is old with some of it.
+    /// Signals that something has changed, and keeps whether the bots must be read again for it.
     private final class News: Sendable {
         let rings: AsyncStream<Void>
         private let bell: AsyncStream<Void>.Continuation
-        private let isOldOfBots = Mutex(true)
+        private let areBotsOutdated = Mutex(true)
 
         init() { (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
 
         func ring(bots: Bool = false) {
-            if bots { isOldOfBots.withLock { $0 = true } }
+            if bots { areBotsOutdated.withLock { $0 = true } }
             bell.yield()
         }
 
-        /// Whether the bots have to be looked at again; asked once.
+        /// Whether the bots must be read again; false from then on, until the next change of them.
         func takeBots() -> Bool {
-            isOldOfBots.withLock { isOld in
-                defer { isOld = false }
-                return isOld
+            areBotsOutdated.withLock { areOutdated in
+                defer { areOutdated = false }
+                return areOutdated
             }
         }
     }

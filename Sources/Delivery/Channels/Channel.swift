@@ -12,7 +12,7 @@ package protocol Channel: Sendable {
     ///
     /// What is known of a channel's troubles counts only for the same identity.
     var identity: String { get }
-    /// The protocol of the last answer, as `HTTP/2`; nil, as left out: nothing is known of it.
+    /// The protocol of the last answer, as `HTTP/2`; nil, the default: there was none, or its protocol is not known.
     var spoken: String? { get }
 }
 
@@ -27,7 +27,7 @@ package protocol EdgeChannel: Channel {
     /// Where the tasks that serve it best run; nil, as left out: anywhere.
     var executor: (any TaskExecutor)? { get }
 
-    /// Something to send may come in a moment, once it is on the disk: whoever sends it may get up meanwhile.
+    /// Announces that something to send may follow in a moment, once it is on the disk: a sleeping sender can wake up meanwhile.
     ///
     /// Called on the thread that commits; returns at once.
     func expectWork()

@@ -17,7 +17,9 @@ final class LineNews: Sendable {
     /// Whether the ledger holds nothing of the line but what was added since it was read; set by who reads it.
     let isClear = Flag(false)
 
-    /// More than these are read again, so that none are kept here while a channel takes nothing.
+    /// The most entries that are kept here.
+    ///
+    /// If more are added, the line is read again: memory stays bounded while a channel takes nothing.
     private static let most = 64
 
     private let channel: String
@@ -62,8 +64,8 @@ final class LineNews: Sendable {
 }
 
 extension OutboxRecord {
-    /// Those of `added`, in the order in which they are sent, that nothing pending stands before in the line of their item,
-    /// or else of their run; nil: some are not to be sent now.
+    /// The entries of `added` that are the first of their item, or else of their run, in the order in which they are sent;
+    /// nil: some must not be sent now.
     static func heads(of added: [OutboxRecord]) -> [OutboxRecord]? {
         guard added.allSatisfy({ $0.state == .pending }) else { return nil }
         var keys: Set<String> = []
