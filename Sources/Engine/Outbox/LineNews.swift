@@ -54,11 +54,14 @@ final class LineNews: Sendable {
 
     /// What was added since the last time; nil: the line must be read.
     ///
-    /// What is read after this call holds all that came before it.
+    /// It must also where a rewriting began since: what was added is refused then, and where that came to nothing no commit
+    /// says so. What is read after this call holds all that came before it.
     func take() -> Added? {
-        added.withLock { added in
+        let rewritings = inHand.rewritings
+        return added.withLock { added in
             defer { added = Added(rewritings: 0) }
-            return added
+            guard let known = added, known.entries.isEmpty || known.rewritings == rewritings else { return nil }
+            return known
         }
     }
 }

@@ -49,15 +49,26 @@ import Timeline
         let line = LineNews(of: "one", inHand)
         _ = line.take()
         _ = line.add(news([entry("a")]))
+        let old = try #require(line.take())
         #expect(inHand.beginRewriting("a"))
         inHand.endRewriting(["a"])
-        // Another one, added afterwards, does not make the first one newer.
-        _ = line.add(news([entry("b")]))
-        let old = try #require(line.take())
         #expect(!inHand.beginSending("a", readAfter: old.rewritings))
         _ = line.add(news([entry("c")]))
         let new = try #require(line.take())
         #expect(inHand.beginSending("c", readAfter: new.rewritings))
+    }
+
+    @Test func `send it back to the ledger after a rewriting, also where that came to nothing`() {
+        let line = LineNews(of: "one", inHand)
+        _ = line.take()
+        _ = line.add(news([entry("a")]))
+        #expect(inHand.beginRewriting("of another channel"))
+        // Its transaction fails: no commit moves anything.
+        inHand.endRewriting(["of another channel"])
+        // Another one, added afterwards, does not make the first one newer.
+        _ = line.add(news([entry("b")]))
+        #expect(line.take() == nil)
+        #expect(line.take()?.entries.isEmpty == true)
     }
 
     @Test func `put first what is due first, one of each item and each run`() {
