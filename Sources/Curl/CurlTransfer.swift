@@ -293,11 +293,11 @@ extension CurlTransfer {
         try set(CURLOPT_PROXY, "")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         // Over TLS many requests share one connection where the server speaks HTTP/2: an answer that stalls there stalls
-        // nobody else. The first ones wait to see whether it does, instead of opening a connection each.
+        // nobody else. Until that is known each opens its own: those that libcurl lets wait for it (CURLOPT_PIPEWAIT) stand
+        // in one line with the requests to all other servers, whose handshake may never end.
         try set(
             CURLOPT_HTTP_VERSION,
             pool.isMultiplexed ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        if pool.isMultiplexed { try set(CURLOPT_PIPEWAIT, 1) }
         try check(unsafe pool.serve(easy))
     }
 

@@ -45,22 +45,44 @@ import Testing
         }
     }
 
-    @Test func `carries a hundred requests at once to a server of HTTP/2`() async throws {
-        let server = try await makeServer()
-        let versions = try await withThrowingTaskGroup(of: CurlResponse.self) { group in
-            for number in 1...100 {
-                let request = request("/\(number)", of: server, body: Array("\(number)".utf8))
+    /// How requests to `paths` that begin together are answered, each with its own path as its body.
+    private func answers(_ paths: [String], of server: HookServer) async throws -> [String] {
+        try await withThrowingTaskGroup(of: CurlResponse.self) { group in
+            for path in paths {
+                let request = request(path, of: server, body: Array(path.utf8))
                 group.addTask { [curl] in try await curl.perform(request) }
             }
             return try await group.reduce(into: []) {
                 $0.append("\($1.version.map { "\($0)" } ?? "") \($1.status)")
             }
         }
+    }
+
+    @Test func `carries a hundred requests at once to a server of HTTP/2`() async throws {
+        let server = try await makeServer()
+        let (first, _) = try await begin("/first", of: server)
+        #expect(await first.value?.version == .http2)
+        let versions = try await answers((1...100).map { "/\($0)" }, of: server)
         #expect(versions == [String](repeating: "HTTP/2 204", count: 100))
         let records = try await server.records(100)
-        #expect(records.allSatisfy { $0.path == "/" + ($0.body ?? "") })
+        #expect(records.allSatisfy { $0.path == $0.body })
         #expect(Set(records.map(\.path)).count == 100)
         #expect(Set(records.map(\.client)).count == 1)
+    }
+
+    @Test func `that never comes about keeps no request to another server waiting`() async throws {
+        let (server, deaf) = (try await makeServer(), try await makeServer("--deaf"))
+        let waiting = (1...4).map { number in
+            var request = request("/\(number)", of: deaf)
+            request.timeouts.connect = .seconds(120)
+            return Task { [curl, request] in try? await curl.perform(request) }
+        }
+        let versions = try await answers((1...8).map { "/\($0)" }, of: server)
+        #expect(versions == [String](repeating: "HTTP/2 204", count: 8))
+        for task in waiting {
+            task.cancel()
+            #expect(await task.value == nil)
+        }
     }
 
     @Test func `is one request's at a time where the server speaks HTTP/1.1 only, or without TLS`()

@@ -21,6 +21,7 @@ request only, and the others get 204:
 
 --streams N             how many requests at a time one connection may carry (100)
 --only-http1            speak HTTP/1.1 and offer nothing else
+--deaf                  accept connections and say nothing, not even to begin TLS
 """
 
 import argparse
@@ -182,6 +183,8 @@ def serve_http1(link, client):
 def serve(link, address, context, options):
     try:
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if options.deaf:
+            threading.Event().wait()
         link = context.wrap_socket(link, server_side=True)
         if link.selected_alpn_protocol() == "h2":
             Connection(link, address[1], options).serve()
@@ -207,6 +210,7 @@ def main():
     parser.add_argument("--tls", nargs=2, required=True)
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--only-http1", action="store_true")
+    parser.add_argument("--deaf", action="store_true")
     parser.add_argument("--until-stdin-closes", action="store_true")
     options = parser.parse_args()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
