@@ -107,8 +107,8 @@ import Tracking
                 303, "/login",
                 "it redirects to another path, perhaps to a login; redirects are not followed, use an address that needs none"
             ),
-            (304, nil, "it answers as to a reader of a page; use the address of a webhook"),
-            (305, "https://proxy.example.org", "it wants a proxy to be used, which proxy: can name"),
+            (304, nil, "it treats this as a request for a web page; use the address of a webhook"),
+            (305, "https://proxy.example.org", "it asks for a proxy; set one with proxy:"),
             (
                 307, "http://10.0.0.1:8080/x",
                 "it redirects to http://10.0.0.1:8080 for now; redirects are not followed, use the address that it leads to"

@@ -176,8 +176,8 @@ package struct HTTPAnswer: Hashable, Sendable {
         case 302, 303:
             return
                 "it redirects\(destination), perhaps to a login; \(unfollowed), use an address that needs none"
-        case 304: return "it answers as to a reader of a page; use the address of a webhook"
-        case 305...306: return "it wants a proxy to be used, which proxy: can name"
+        case 304: return "it treats this as a request for a web page; use the address of a webhook"
+        case 305...306: return "it asks for a proxy; set one with proxy:"
         case 307: return "it redirects\(destination) for now; \(unfollowed), use the address that it leads to"
         default: return nil
         }
