@@ -3,8 +3,9 @@ import Grouping
 import Timeline
 import Tracking
 
-/// What deciding about notifications costs, without a ledger: dispatch of a fact, and grouping of messages; then when a
-/// thousand messages that wait for each other arrive, with everything.
+/// What deciding about notifications costs, without a ledger: dispatch of a fact, and grouping of messages.
+///
+/// Then how long a thousand messages of one thread take to become one notice, through the whole daemon.
 enum NotifyBench {
     private static let rounds = 20_000
 

@@ -11,7 +11,7 @@ import Timeline
 import WebhookChannel
 
 /// Signed webhooks to a receiver on this machine, beside a bare socket that does the same to the same
-/// receiver in the same run; then Alertmanager, Apprise and the whole way.
+/// receiver in the same run; then Alertmanager, Apprise, and the way through the whole daemon.
 enum WebhookBench {
     /// Posts `count` webhooks (20,000 unless the first argument differs) in each figure.
     static func run(arguments: [String]) async throws {

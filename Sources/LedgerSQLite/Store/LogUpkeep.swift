@@ -54,9 +54,7 @@ struct LogUpkeep {
     }
 }
 
-/// Decides when the log is moved.
-///
-/// Pure: what was written in, whether it is time out.
+/// Decides from the number of pages written when the log is moved.
 struct LogPace {
     /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default.
     ///

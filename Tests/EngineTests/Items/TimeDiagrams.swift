@@ -1,10 +1,10 @@
 import Testing
 
-/// Drawings of every stage of dispatch, alone and together, with everything: items, rules, timers and the ledger.
-///
-/// What they say is worked out from the manual. The rules of grouping and inhibition are Alertmanager's, by its
-/// documentation: `group_wait`, `group_interval`, `repeat_interval`, silences that are active, pending and expired,
-/// inhibition with equal labels, and what is resolved before it was sent.
+// Drawings of every stage of dispatch, alone and together, through items, rules, timers and the ledger.
+//
+// What is expected follows from the manual. The rules of grouping and inhibition are Alertmanager's, by its documentation:
+// `group_wait`, `group_interval`, `repeat_interval`, silences that are active, pending and expired, inhibition with equal
+// labels, and what is resolved before it was sent.
 
 @Suite(.timeLimit(.minutes(5))) struct `a route, against time` {
     @Test(arguments: [
