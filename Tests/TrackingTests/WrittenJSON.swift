@@ -102,7 +102,7 @@ private struct Coded: Encodable, JSONWritable {
             "etaAt":1800000000000000,"etaHigh":1800000000000002,"etaLow":1800000000000001,
             "idle":{"since":5,"time":9},"message":"two \"of\" 4",
             "parked":{"call":"c1","resumed":2,"session":"s1","waits":true},
-            "phase":"copy","progress":0.25,"reason":"canceled","seq":5000000001,"staleAt":1800000000000003,
+            "phase":"copy","progress":0.25,"reason":"canceled","reported":7,"seq":5000000001,"staleAt":1800000000000003,
             "startedAt":1,"state":"blocked","task":{"botID":"ops","botName":"Ops","id":"01a0c450",
             "name":"backup","run":"backup#7"},"tasks":[{"message":"m","path":"a/b","progress":1,
             "state":"done"},{"path":"c","state":"working"}],"updatedAt":-7,"usualTime":60000000,
