@@ -60,7 +60,9 @@ final class LineNews: Sendable {
         let rewritings = inHand.rewritings
         return added.withLock { added in
             defer { added = Added(rewritings: 0) }
-            guard let known = added, known.entries.isEmpty || known.rewritings == rewritings else { return nil }
+            guard let known = added, known.entries.isEmpty || known.rewritings == rewritings else {
+                return nil
+            }
             return known
         }
     }
