@@ -303,12 +303,15 @@ package struct ControlGroup: Hashable, Sendable {
         try Descriptor.open(path, clinux_o_path() | O_DIRECTORY)
     }
 
-    /// Whether nothing runs in it, no group was made in it, and it is not frozen; `folder` is of ``open()``.
+    /// Whether nothing runs in it, no group was made in it, it is not frozen, and nobody else was given it; `folder` is
+    /// of ``open()``.
     ///
     /// - Source: cgroups(7), `cgroup.events`; a folder has a link from each below it.
     package func isVacant(_ folder: Descriptor) -> Bool {
         var status = stat()
         guard unsafe fstat(folder.raw, &status) == 0, status.st_nlink == 2,
+            // Whoever owns it may stop and end what runs in it.
+            status.st_uid == geteuid(), status.st_mode & 0o022 == 0,
             let events = try? Descriptor.open(path + "/cgroup.events", O_RDONLY)
         else { return false }
         var bytes = [UInt8](repeating: 0, count: 128)

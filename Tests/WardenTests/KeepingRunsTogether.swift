@@ -50,15 +50,18 @@ import WardenProtocol
     func `is another run's only in the state in which it was made`() async throws {
         let warden = try await WardenAtWork.inControlGroup()
         let own = try #require(warden.group).child("belfry-warden-\(warden.hello.pid)")
-        // The first is changed by its own run; the second is taken away when nobody is in it.
-        for (run, change) in [("first", "mkdir \(own.path)/1/inner"), ("second", "exit 0")] {
+        // Two are changed by their own runs; the third is taken away when nobody is in it.
+        for (run, change) in [
+            ("first", "mkdir \(own.path)/1/inner"), ("second", "chmod o+w \(own.path)/2"),
+            ("third", "exit 0"),
+        ] {
             #expect(try await warden.run(warden.order(.shell(change), run: run)).exitCode == 0)
         }
-        #expect(try await Shell.run("rmdir \(own.path)/2") == 0)
+        #expect(try await Shell.run("rmdir \(own.path)/3") == 0)
         let last = warden.order(.shell("grep ^0:: /proc/self/cgroup"), run: "last")
         #expect(try await warden.run(last).exitCode == 0)
-        #expect(try warden.log(of: last).hasSuffix("/\(own.path.split(separator: "/").last ?? "")/3\n"))
-        #expect(try Set(Folder.names(in: own.path)).isDisjoint(with: ["1", "2"]))
+        #expect(try warden.log(of: last).hasSuffix("/\(own.path.split(separator: "/").last ?? "")/4\n"))
+        #expect(try Set(Folder.names(in: own.path)).isDisjoint(with: ["1", "2", "3"]))
     }
 
     @Test func `is of one run at a time, and of the next when it was given back`() throws {
