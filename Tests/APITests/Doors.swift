@@ -86,6 +86,29 @@ private struct Mirror: APIHandler {
         #expect(error?.code == .connectionLost)
     }
 
+    @Test func `answers a request by HEAD without a body, also with an error`() async throws {
+        let text = try await whileServing(Mirror()) { client in
+            try await blocking {
+                let socket = try UnixSocket(path: client.socket)
+                try socket.write(
+                    Array(
+                        """
+                        HEAD /v1/jobs HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/jobs/b HTTP/1.1\r\nHost: a\r\n\
+                        Connection: close\r\n\r\n
+                        """.utf8))
+                var (text, buffer) = ("", [UInt8](repeating: 0, count: 4096))
+                while case .bytes(let count) = try socket.read(into: &buffer, timeout: .seconds(60)) {
+                    text += String(decoding: buffer[..<count], as: UTF8.self)
+                }
+                return text
+            }
+        }
+        let parts = text.split(separator: "HTTP/1.1 ")
+        #expect(parts.map { $0.prefix(3) } == ["405", "404"])
+        #expect(parts.map { $0.hasSuffix("\r\n\r\n") } == [true, false])
+        #expect(parts.allSatisfy { $0.lowercased().contains("content-type: application/json") })
+    }
+
     @Test func `refuses a body that is too large`() async throws {
         let error = try await whileServing(Mirror()) { client in
             try await blocking {

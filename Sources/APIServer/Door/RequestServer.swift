@@ -206,18 +206,18 @@ struct RequestServer: Sendable {
         }
         if case .awaited(let work) = response {
             guard let place = count.beginStream() else {
-                return try await write(.failure(Self.tooBusy), writer, on: channel)
+                return try await write(.failure(Self.tooBusy), writer, on: channel, to: head)
             }
             channel.closeFuture.whenComplete { _ in place.end() }
             response = await AwaitedAnswer(work: work).value(untilEndOf: channel)
             place.end()
         }
         guard case .stream(_, _, let stream) = response else {
-            return try await write(response, writer, on: channel)
+            return try await write(response, writer, on: channel, to: head)
         }
         guard let place = count.beginStream() else {
             await abandon(stream)
-            return try await write(.failure(Self.tooBusy), writer, on: channel)
+            return try await write(.failure(Self.tooBusy), writer, on: channel, to: head)
         }
         defer { place.end() }
         // A stream with nothing to write would not notice that nobody reads it.
@@ -230,14 +230,16 @@ struct RequestServer: Sendable {
         try await write(response, writer, closed: closed)
     }
 
-    /// Writes a whole answer, which is read in time or not at all.
+    /// Writes a whole answer, which is read in time or not at all; to a request by HEAD no body, also of an error: whoever
+    /// asked would take it for the next answer.
     @concurrent
     private func write(
-        _ response: APIResponse, _ writer: consuming ResponseWriter, on channel: any Channel
+        _ response: APIResponse, _ writer: consuming ResponseWriter, on channel: any Channel,
+        to head: RequestHead
     ) async throws {
         let deadline = deadlines.close(channel, after: waits.answer)
         defer { deadline.cancel() }
-        try await write(response, writer)
+        try await write(response, writer, isBare: head.method == "HEAD")
     }
 
     @concurrent
@@ -254,17 +256,17 @@ struct RequestServer: Sendable {
 
     @concurrent
     private func write(
-        _ response: APIResponse, _ writer: consuming ResponseWriter,
+        _ response: APIResponse, _ writer: consuming ResponseWriter, isBare: Bool = false,
         closed: AsyncStream<Never>? = nil
     ) async throws {
         switch response {
         case .whole(let status, let contentType, let bytes, let fields):
-            try await writeWhole(status, contentType, bytes, Self.fields(fields), writer)
+            try await writeWhole(status, contentType, bytes, Self.fields(fields), writer, isBare)
         case .failure(let error):
             let bytes = (try? WireCoding.encode(error)) ?? []
             try await writeWhole(
-                error.code.row.status, "application/json", bytes, Self.fields(of: error), writer)
-        case .awaited(let work): try await self.write(await work(), writer)
+                error.code.row.status, "application/json", bytes, Self.fields(of: error), writer, isBare)
+        case .awaited(let work): try await self.write(await work(), writer, isBare: isBare)
         case .stream(let contentType, let extra, let write):
             var fields = Self.fields(extra)
             fields[.contentType] = contentType
@@ -312,7 +314,7 @@ struct RequestServer: Sendable {
     @concurrent
     private func writeWhole(
         _ status: Int, _ contentType: String, _ bytes: [UInt8], _ extra: HTTPFields,
-        _ writer: consuming ResponseWriter
+        _ writer: consuming ResponseWriter, _ isBare: Bool
     ) async throws {
         var fields = extra
         if !contentType.isEmpty {
@@ -320,7 +322,7 @@ struct RequestServer: Sendable {
             fields[.contentLength] = String(bytes.count)
         }
         let head = HTTPResponse(status: .init(code: status), headerFields: fields)
-        if bytes.isEmpty {
+        if isBare || bytes.isEmpty {
             try await writer.writeResponse(head)
         } else {
             try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
