@@ -74,7 +74,9 @@ extension OutboxRecord {
     static func heads(of added: [OutboxRecord]) -> [OutboxRecord]? {
         guard added.allSatisfy({ $0.state == .pending }) else { return nil }
         var keys: Set<String> = []
-        let heads = added.filter { entry in (entry.item ?? entry.run).map { keys.insert($0).inserted } ?? true
+        let heads = added.filter { entry in
+            guard let key = entry.item ?? entry.run else { return true }
+            return keys.insert(key).inserted
         }
         return heads.enumerated().sorted { one, other in
             guard one.element.nextAt != other.element.nextAt else { return one.offset < other.offset }

@@ -249,17 +249,7 @@ import Tracking
     }
 
     @Test func `is answered by what a person types, where a server takes that`() async throws {
-        let bus = try await PrivateBus.start()
-        let server = try await NotificationServer.start(
-            at: bus.address, "--capabilities", "actions,body,inline-reply")
-        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
-        try await Tower.run(
-            keepers: [.items, .surfaces, .questions], channels: [desk], hasRoutes: false
-        ) { tower in
-            var draft = asking()
-            (draft.choices, draft.takesText) = (["none"], true)
-            _ = try await tower.control.ask(draft)
-            let call = try #require(try await server.next())
+        try await askForText(choices: ["none"]) { tower, server, call in
             #expect(call.actions == ["answer-1", "none", "inline-reply", "Reply"])
             #expect(call.hints["x-kde-reply-placeholder-text"] == "s:Reply to ops")
             #expect(call.body == "Deploy <b>it</b>?")
@@ -276,17 +266,7 @@ import Tracking
         "<b>yes</b> & \u{202E}on\u{202C} \u{1B}[2J",
     ])
     func `is answered once by a reply of any length and any characters`(reply: String) async throws {
-        let bus = try await PrivateBus.start()
-        let server = try await NotificationServer.start(
-            at: bus.address, "--capabilities", "actions,body,inline-reply")
-        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
-        try await Tower.run(
-            keepers: [.items, .surfaces, .questions], channels: [desk], hasRoutes: false
-        ) { tower in
-            var draft = asking()
-            (draft.choices, draft.takesText) = ([], true)
-            _ = try await tower.control.ask(draft)
-            let call = try #require(try await server.next())
+        try await askForText(choices: []) { tower, server, call in
             try server.reply(reply, to: call.id)
             try await tower.until { try await end(tower) != nil }
             let answer = try #require(try await end(tower)?.answer)
@@ -296,6 +276,26 @@ import Tracking
                 _ = try await tower.control.answer(Self.id, "other", by: "cli")
             }
             #expect(try await tower.eventTypes().filter { $0 == .questionAnswered }.count == 1)
+        }
+    }
+
+    /// Asks a question that takes any text, by a server that takes typed replies; `body` gets what the server was sent.
+    private func askForText(
+        choices: [String],
+        _ body: (Tower, NotificationServer, ServerCall) async throws -> Void
+    ) async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(
+            at: bus.address, "--capabilities", "actions,body,inline-reply")
+        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(
+            keepers: [.items, .surfaces, .questions], channels: [desk], hasRoutes: false
+        ) { tower in
+            var draft = asking()
+            (draft.choices, draft.takesText) = (choices, true)
+            _ = try await tower.control.ask(draft)
+            let call = try #require(try await server.next())
+            try await body(tower, server, call)
         }
     }
 

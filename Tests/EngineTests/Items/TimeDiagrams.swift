@@ -82,9 +82,7 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }
 
@@ -152,9 +150,7 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }
 
@@ -234,8 +230,6 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }

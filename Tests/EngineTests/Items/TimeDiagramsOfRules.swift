@@ -125,9 +125,7 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }
 
@@ -231,9 +229,7 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }
 
@@ -337,9 +333,7 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }
 
@@ -409,8 +403,6 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }

@@ -153,9 +153,7 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }
 
@@ -250,9 +248,7 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }
 
@@ -322,8 +318,6 @@ import Testing
         ),
     ])
     func `is as drawn`(what: String, drawing: String) async throws {
-        let diagram = try TimeDiagram(drawing)
-        let drawn = try await diagram.drawn()
-        #expect(drawn == diagram.rows, "\(what)")
+        try await expectAsDrawn(drawing, what)
     }
 }

@@ -366,3 +366,12 @@ extension ItemKey? {
         return try await body(self)
     }
 }
+
+/// Expects what happens to be as `drawing` shows it; `what` is the sentence of the drawing.
+func expectAsDrawn(
+    _ drawing: String, _ what: String, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    let diagram = try TimeDiagram(drawing)
+    let drawn = try await diagram.drawn()
+    #expect(drawn == diagram.rows, "\(what)", sourceLocation: sourceLocation)
+}
