@@ -15,7 +15,7 @@ package struct HTTPEditor: LevelChannel {
     package let name: String
     /// A code of the address, the secrets and the exceptions.
     package var identity: String { exchange.identity }
-    package var spoken: String? { exchange.spoken }
+    package var lastProtocol: String? { exchange.lastProtocol }
     /// That somebody can be asked: there is no other way to see a service come back than to ask it.
     package let signals: AsyncStream<SurfaceSignal>
     private let reports: AsyncStream<SurfaceSignal>.Continuation

@@ -14,7 +14,7 @@ package struct HTTPSender: EdgeChannel {
     package let name: String
     /// A code of the address, the secrets and the exceptions.
     package var identity: String { exchange.identity }
-    package var spoken: String? { exchange.spoken }
+    package var lastProtocol: String? { exchange.lastProtocol }
     /// The thread that makes the requests.
     package var executor: (any TaskExecutor)? { exchange.executor }
     /// Wakes that thread.
@@ -107,7 +107,7 @@ struct HTTPExchange: Sendable {
 
     func expectWork() { curl.expectWork() }
     /// The version of HTTP in which the last answer came.
-    var spoken: String? { last.version.withLock { $0?.description } }
+    var lastProtocol: String? { last.version.withLock { $0?.description } }
 
     /// - Throws: ``HTTPSenderError`` when nothing could ever be sent there.
     init(

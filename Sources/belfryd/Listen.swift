@@ -69,7 +69,7 @@ struct Listen: AsyncParsableCommand {
         let listener = HTTPListener(
             port: port, logger: logger, ready: { await print.ready(port: $0, isVerified: !secrets.isEmpty) }
         ) { received in
-            guard let call = SpokenService.Call(received) else { return HTTPListener.Answer(405) }
+            guard let call = ImitatedService.Call(received) else { return HTTPListener.Answer(405) }
             let headers = Dictionary(received.fields.map { ($0.name, $0.value) }) { first, _ in first }
             var fault: String?
             if !secrets.isEmpty {
@@ -137,7 +137,7 @@ actor ListenPrinter {
     }
 
     /// The next answer.
-    func answer(to call: SpokenService.Call) -> HTTPListener.Answer {
+    func answer(to call: ImitatedService.Call) -> HTTPListener.Answer {
         let status = statuses.first
         if statuses.count > 1 { statuses.removeFirst() }
         if let status, !(200...299).contains(status) {
@@ -168,7 +168,7 @@ actor ListenPrinter {
         }
     }
 
-    func show(_ call: SpokenService.Call, id: String?, bytes: Int, isVerified: Bool, fault: String?) {
+    func show(_ call: ImitatedService.Call, id: String?, bytes: Int, isVerified: Bool, fault: String?) {
         let isRepeated = id.map { !seen.insert($0).inserted } ?? false
         let isWebhook = call.service == .webhook || call.service == .other
         let envelope = isWebhook ? call.body.flatMap { $0["type"]?.text == nil ? nil : $0 } : nil

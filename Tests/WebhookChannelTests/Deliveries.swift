@@ -117,9 +117,9 @@ import WebhookChannel
             ["--tls", pair.certificate, pair.key], script: "http2-server.py")
         let secure = try channel(
             server.url(scheme: "https", host: "localhost"), ["ca": pair.certificate], secret: Self.secret)
-        #expect(secure.spoken == nil)
+        #expect(secure.lastProtocol == nil)
         #expect(try await secure.deliver(parcel(), at: now).status == 204)
-        #expect(secure.spoken == "HTTP/2")
+        #expect(secure.lastProtocol == "HTTP/2")
         let verified = try StandardWebhook.verify(
             headers: try await server.record().headers, body: parcel().body,
             secrets: [WebhookSecret(Self.secret)], now: now)
@@ -127,7 +127,7 @@ import WebhookChannel
         let old = try await HookServer()
         let plain = try channel(old.url())
         _ = await failure(plain)
-        #expect(plain.spoken == "HTTP/1.1")
+        #expect(plain.lastProtocol == "HTTP/1.1")
     }
 
     @Test(arguments: ["refuse-once", "away-once", "reset-once"])

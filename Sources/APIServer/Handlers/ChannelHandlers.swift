@@ -74,7 +74,7 @@ extension DaemonHandler {
                     + (channel.kind.isLevel ? "" : ", see: belfry outbox")
             test.detail = what + last
         } else {
-            test.protocol = channel.spoken
+            test.protocol = channel.lastProtocol
         }
         return test
     }

@@ -13,13 +13,13 @@ package protocol Channel: Sendable {
     /// What is known of a channel's troubles counts only for the same identity.
     var identity: String { get }
     /// The protocol of the last answer, as `HTTP/2`; nil, the default: there was none, or its protocol is not known.
-    var spoken: String? { get }
+    var lastProtocol: String? { get }
 }
 
 extension Channel {
     /// The kind of its form.
     package var kind: ChannelKind { form.kind }
-    package var spoken: String? { nil }
+    package var lastProtocol: String? { nil }
 }
 
 /// A channel that sends each thing once.

@@ -4,7 +4,7 @@ import Tracking
 /// A service whose answers `belfryd listen` imitates: which requests are meant for it, and what it answers.
 ///
 /// - Source: the services' own pages, as named in `Delivery`, one form each.
-enum SpokenService: String {
+enum ImitatedService: String {
     case webhook, cloudEvents, ntfy, gotify, slack, discord, telegram, matrix, teams, alertmanager
     case pagerDuty, ping, liveActivity
     /// Whatever else is posted.
@@ -12,7 +12,7 @@ enum SpokenService: String {
 
     /// What a request asks for, with all that the answer depends on.
     struct Call {
-        let service: SpokenService
+        let service: ImitatedService
         /// What is done, as `edit`; never the address, in which a token may be.
         let action: String
         /// The message that is changed or removed; nil: a new one.
@@ -29,7 +29,7 @@ enum SpokenService: String {
             text = isText ? CleanText.line(String(decoding: request.body, as: UTF8.self), limit: 200) : ""
             let path = request.target.prefix { $0 != "?" }
             let parts = path.split(separator: "/").map(String.init)
-            guard let service = SpokenService(request, parts, body) else { return nil }
+            guard let service = ImitatedService(request, parts, body) else { return nil }
             self.service = service
             let last = parts.last ?? ""
             switch (service, request.method) {
@@ -100,7 +100,7 @@ enum SpokenService: String {
     }
 }
 
-extension SpokenService.Call {
+extension ImitatedService.Call {
     /// What the service answers to what it takes; `number` counts its messages.
     func success(_ number: Int) -> HTTPListener.Answer {
         func json(_ members: KeyValuePairs<String, JSON>, status: Int = 200) -> HTTPListener.Answer {
