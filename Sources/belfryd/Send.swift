@@ -160,10 +160,8 @@ private struct Sending {
         let parcel = Parcel(
             id: UniqueID.v7(at: clock.now), type: matter.type, timestamp: item.at, body: body, attempt: 1)
         let receipt = try await channel.deliver(parcel, at: clock.now)
-        return [receipt.status.map { "status \($0)" }, channel.lastProtocol, receipt.detail].compactMap(
-            \.self
-        )
-        .filter { !$0.isEmpty }.joined(separator: "; ")
+        let parts = [receipt.status.map { "status \($0)" }, channel.lastProtocol, receipt.detail]
+        return parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
     /// Shows it once somebody is there.

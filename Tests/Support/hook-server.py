@@ -37,12 +37,13 @@ import argparse
 import hashlib
 import http.server
 import json
-import os
 import signal
 import socket
 import ssl
 import sys
 import threading
+
+from lifetime import leave_with_stdin
 
 
 class Plan:
@@ -180,12 +181,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
-
-
-def leave_with_stdin():
-    while sys.stdin.buffer.read1(4096):
-        pass
-    os._exit(0)
 
 
 def main():

@@ -27,11 +27,9 @@ request only, and the others get 204:
 import argparse
 import hashlib
 import json
-import os
 import signal
 import socket
 import ssl
-import sys
 import threading
 
 import h2.config
@@ -40,6 +38,8 @@ import h2.errors
 import h2.events
 import h2.exceptions
 import h2.settings
+
+from lifetime import leave_with_stdin
 
 lock = threading.Lock()
 used = set()
@@ -194,12 +194,6 @@ def serve(link, address, context, options):
         pass  # a client that leaves early is part of the tests
     finally:
         link.close()
-
-
-def leave_with_stdin():
-    while sys.stdin.buffer.read1(4096):
-        pass
-    os._exit(0)
 
 
 def main():

@@ -22,10 +22,11 @@ Ends when whoever started it closes standard input.
 
 import http.server
 import json
-import os
 import signal
 import sys
 import threading
+
+from lifetime import leave_with_stdin
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -98,12 +99,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
-
-
-def leave_with_stdin():
-    while sys.stdin.buffer.read1(4096):
-        pass
-    os._exit(0)
 
 
 def main():

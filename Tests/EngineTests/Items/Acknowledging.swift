@@ -162,17 +162,8 @@ import WebhookChannel
     private func end(
         _ job: String, _ state: RunState, exitCode: Int? = nil, _ tower: Tower
     ) async throws -> RunRecord {
-        let id = freshID()
-        let run = RunRecord(
-            id: id, job: job, bot: "ops", kind: .scheduled, cause: "slot:\(id)", queuedAt: tower.clock.now,
-            revision: 1)
-        try await tower.ledger.commit([
-            .insertRun(run, orIgnore: false),
-            .moveRun(RunMove(run: id, from: [.queued], attempt: 1, to: .starting)),
-            .moveRun(RunMove(run: id, from: [.starting], attempt: 1, to: .running)),
-        ])
-        let ended = try await tower.end(
-            try #require(try await tower.ledger.run(id: id)), state, exitCode: exitCode)
+        let begun = try await tower.begin(job, bySchedule: true)
+        let ended = try await tower.end(begun, state, exitCode: exitCode)
         try await tower.settled()
         tower.clock.advance(by: .seconds(60))
         return ended

@@ -343,16 +343,7 @@ private struct Stage {
 
     /// A run of the job, which its schedule began, ends now.
     private func end(_ job: String, exitCode: Int? = nil) async throws {
-        let id = freshID()
-        let run = RunRecord(
-            id: id, job: job, bot: "ops", kind: .scheduled, cause: "slot:\(id)", queuedAt: tower.clock.now,
-            revision: 1)
-        try await tower.ledger.commit([
-            .insertRun(run, orIgnore: false),
-            .moveRun(RunMove(run: id, from: [.queued], attempt: 1, to: .starting)),
-            .moveRun(RunMove(run: id, from: [.starting], attempt: 1, to: .running)),
-        ])
-        let begun = try #require(try await tower.ledger.run(id: id))
+        let begun = try await tower.begin(job, bySchedule: true)
         try await tower.end(begun, exitCode == nil ? .completed : .failed, exitCode: exitCode)
     }
 }

@@ -155,12 +155,12 @@ struct Tower {
         try await end(try await begin(job), state, exitCode: exitCode)
     }
 
-    /// A run of the job is at work; no event says so.
-    func begin(_ job: String) async throws -> RunRecord {
+    /// A run of the job is at work, which a person asked for or its schedule began; no event says so.
+    func begin(_ job: String, bySchedule isScheduled: Bool = false) async throws -> RunRecord {
         let id = freshID()
         let run = RunRecord(
-            id: id, job: job, bot: "ops", kind: .manual, cause: RunCause.request(id), queuedAt: clock.now,
-            revision: 1)
+            id: id, job: job, bot: "ops", kind: isScheduled ? .scheduled : .manual,
+            cause: isScheduled ? "slot:\(id)" : RunCause.request(id), queuedAt: clock.now, revision: 1)
         try await ledger.commit([
             .insertRun(run, orIgnore: false),
             .moveRun(RunMove(run: id, from: [.queued], attempt: 1, to: .starting)),
